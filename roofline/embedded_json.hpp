@@ -1,5 +1,5 @@
-// The JSON texts of roofline/devices, roofline/models and roofline/families, which embed_json.cmake
-// compiles into the binary.
+// The JSON texts of roofline/devices, roofline/models, roofline/families and
+// roofline/ridgebench/compare, which embed_json.cmake compiles into the binary.
 #pragma once
 
 #include <span>
@@ -16,5 +16,6 @@ struct EmbeddedJson {
 std::span<const EmbeddedJson> embedded_sheets();
 std::span<const EmbeddedJson> embedded_models();
 std::span<const EmbeddedJson> embedded_families();
+std::span<const EmbeddedJson> embedded_comparable();
 
 }  // namespace ridgebench

@@ -193,8 +193,8 @@ const Record& Campaign::measure(std::size_t index) {
     directory_->append(record);
     throw;
   }
-  if (!roofs_unknown_.empty() && record.role == Role::kernel && record.roof &&
-      record.roof->empty()) {
+  const bool judged = record.role != Role::kernel || record.fraction_of_measured_roof;
+  if (!roofs_unknown_.empty() && record.status == Status::ok && !judged) {
     record.roof_unknown = roofs_unknown_;
   }
   if (record.status == Status::ok) plan_.budget().learn(index, preparation_s);

@@ -70,6 +70,30 @@ void add_storage_formats(Roofs& roofs, const std::vector<Record>& kernels) {
   }
 }
 
+// Adds the ceilings of another run (`run --ceilings`), which the rows alone have. A product names
+// the roof of its engine in its arithmetic, every other operation that of fp32 (roofs.hpp).
+void add_ceilings_of_another_run(Roofs& roofs, const std::vector<Record>& kernels,
+                                 const std::set<std::string>& own) {
+  const auto add = [&](Resource resource, Format format, const Record& r,
+                       const std::optional<double>& per_s,
+                       const std::optional<std::string>& ceiling) {
+    if (!per_s || !ceiling || own.contains(*ceiling)) return;
+    roofs.add({resource, format, r.written_fraction, *per_s, *ceiling});
+  };
+  for (const Record& r : kernels) {
+    if (!r.roof) continue;
+    add(Resource::memory, {}, r, r.roof->bytes_per_s, r.roof->memory_ceiling);
+    const bool tensor = is_product(r) && r.engine == Engine::tensor;
+    if (!r.arithmetic.mixed()) {
+      add(tensor ? Resource::tensor : Resource::fma, is_product(r) ? r.arithmetic.a : Format::fp32,
+          r, r.roof->flops_per_s, r.roof->compute_ceiling);
+    }
+    if (r.arithmetic == r.format) {  // others have the ceilings of conversions
+      add(Resource::sfu, r.format.a, r, r.roof->special_results_per_s, r.roof->special_ceiling);
+    }
+  }
+}
+
 // `device` as in environment.json ("cpu"); empty: the only one that has ceilings.
 Roofs open_directory(const std::string& directory, std::string_view device) {
   const std::vector<MeasuredDevice> devices = read_devices(directory);
@@ -131,11 +155,14 @@ std::vector<MeasuredDevice> read_devices(const std::string& directory) {
   const std::string path = directory + "/environment.json";
   const nlohmann::json json = parse_json(read_file(path), path);
   std::vector<MeasuredDevice> devices;
-  for (const JsonObject& device : JsonObject(json, path).objects("devices")) {
+  const JsonObject environment(json, path);
+  const bool borrows = environment.holds("ceilings");
+  for (const JsonObject& device : environment.objects("devices")) {
     MeasuredDevice& measured = devices.emplace_back(
         MeasuredDevice{.name = device.text("name"),
                        .model = device.optional_text("model").value_or("unknown model"),
                        .memory_bytes = device.optional_number("memory_bytes", kMemoryBytes)});
+    measured.borrows_ceilings = borrows;
     if (device.holds("data_sheet")) measured.data_sheet = device.text("data_sheet");
     if (device.holds("launch_floor_s")) {
       measured.launch_floor_s = device.number("launch_floor_s", kSeconds);
@@ -150,15 +177,18 @@ Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
               device.launch_floor_s);
   if (const DeviceSpec* sheet = find_data_sheet(device.data_sheet)) roofs.promise(*sheet);
   std::vector<Record> kernels;
+  std::set<std::string> own;
   bool short_ceilings = false;
   for (const Record& r : records) {
     if (r.device != device.name) continue;
+    if (r.role == Role::ceiling) own.insert(r.id);
     if (const auto rate = ceiling_rate(r)) {
       roofs.add(*rate);
       short_ceilings = short_ceilings || r.flagged(kShortRotation);
     }
     if (r.role == Role::kernel && r.status == Status::ok) kernels.push_back(r);
   }
+  if (device.borrows_ceilings) add_ceilings_of_another_run(roofs, kernels, own);
   raise(roofs, kernels, short_ceilings);
   add_storage_formats(roofs, kernels);
   return roofs;

@@ -39,13 +39,15 @@ struct MeasuredDevice {
   std::optional<double> memory_bytes;
   std::string data_sheet = {};  // empty: none
   std::optional<double> launch_floor_s = std::nullopt;
+  bool borrows_ceilings = false;  // `run --ceilings` took some from another run
 };
 // The devices that DIR/environment.json lists. Throws UsageError.
 std::vector<MeasuredDevice> read_devices(const std::string& directory);
 
-// Returns the roofs that the verified rows of a directory's device draw; empty without ceilings. A
-// roof is the best that a ceiling or a verified steady row reached, and a storage format has the
-// peak of the format that its products did arithmetic in.
+// Returns the roofs that the verified rows of a directory's device draw; empty without ceilings.
+// The ceilings are those of the run, and those that it took from another run. A roof is the best
+// that a ceiling or a verified steady row reached, and a storage format has the peak of the format
+// that its products did arithmetic in.
 Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
                const std::vector<Record>& records);
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from command_line import OK, ridgebench
 from golden import ROOT
+from ridgebench.lecture.devices import measured_roof
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.records import load_run
 from ridgebench.view import make_view
@@ -31,3 +32,19 @@ def test_a_drawn_ridge_is_predicted(folder: Path):
         drawn |= {max((r for r in roofs if r.formats == roof.formats), key=lambda r: r.value).ridge for roof in roofs}
     assert len(drawn) > 1
     assert [ridge for ridge in drawn if ridge not in map(lambda r: pytest.approx(r, rel=1e-9), predicted)] == []
+
+
+@pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_slides_ridge_is_that_of_predict_matmul(folder: Path):
+    view = make_view(load_run(folder), None)
+    compared = 0
+    for name in FORMATS:
+        answer = ridgebench("predict", "matmul", "4096", "--format", name, "--on", folder, "--json")
+        roof = measured_roof(view.only(name))
+        if answer.returncode != OK or roof is None:
+            continue
+        predicted = json.loads(answer.stdout)
+        assert roof.ridge == pytest.approx(predicted["ridge_flop_per_byte"], rel=1e-9), name
+        assert roof.flops_per_s == pytest.approx(predicted["peak_flops_per_s"], rel=1e-9), name
+        compared += 1
+    assert compared > 0

@@ -151,25 +151,6 @@ void add_bandwidth(RooflinePicture& picture, const Roofs& roofs, const Rows& row
   picture.bandwidth_name = rate->origin.substr(0, rate->origin.find('/'));
 }
 
-// A run that took its ceilings from another has them in its rows alone.
-void add_roofs_of_rows(Roofs& roofs, const std::vector<Record>& rows) {
-  for (const Record& r : rows) {
-    if (!r.roof) continue;
-    if (r.roof->bytes_per_s) {
-      roofs.add({Resource::memory,
-                 {},
-                 r.written_fraction,
-                 *r.roof->bytes_per_s,
-                 r.roof->memory_ceiling.value_or("")});
-    }
-    const bool tensor = r.engine == Engine::tensor;
-    if (r.roof->flops_per_s && (tensor || r.engine == Engine::fma)) {
-      roofs.add({tensor ? Resource::tensor : Resource::fma, r.arithmetic.a, 0, *r.roof->flops_per_s,
-                 r.roof->compute_ceiling.value_or("")});
-    }
-  }
-}
-
 }  // namespace
 
 RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
@@ -199,8 +180,7 @@ std::vector<RooflinePicture> read_pictures(const std::string& directory, std::st
     if (!device.empty() && measured.name != device) continue;
     std::vector<Record> rows = records;
     std::erase_if(rows, [&](const Record& r) { return r.device != measured.name; });
-    Roofs roofs = roofs_of(directory, measured, rows);
-    if (roofs.empty()) add_roofs_of_rows(roofs, rows);
+    const Roofs roofs = roofs_of(directory, measured, rows);
     RooflinePicture picture =
         picture_of(fmt::format("Roofline of {} ({}){}", measured.model, measured.name,
                                standing.unfinished ? ", interrupted run" : ""),

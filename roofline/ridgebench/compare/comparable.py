@@ -1,47 +1,23 @@
 """Whether two runs may be compared: keys that must agree, and keys whose differences are only noted."""
 
+import json
+from pathlib import Path
 from typing import Any, Iterator
 
 from ridgebench.texts import Cut, apart, cut, short
 
-# Dotted keys of environment.json, and of its entry of the measured device.
-HARD = (
-    "method_version", "seed", "fill", "early_launches", "build.compiler", "build.flags", "build.build_type",
-    "build.cuda", "libraries",
-)
-HARD_OF_DEVICE = (
-    "backend", "model", "isa", "threads", "compute_capability", "sms", "mig", "ecc",
-    "power_limit_w", "driver", "cuda", "cublas", "clocks", "data_sheet",
-)
-SOFT = ("version", "profile", "budget_s", "host.kernel", "host.governor")
-SOFT_OF_DEVICE = ("uuid_hash", "persistence", "huge_pages")
+# comparable.json serves `run --ceilings`, too. `differ` has what must agree: dotted keys of environment.json, keys of its
+# entry of the measured device, and environment variables, by the beginning of the name, with what each changes. Other
+# variables only say where something is, or which device is used, and the device's own keys show that:
+# CUDA_VISIBLE_DEVICES, CUDA_PATH, what a container's image requires (NVIDIA_REQUIRE_CUDA). The report notes where those
+# differ, and where the keys of `noted` do.
+KEYS = json.loads((Path(__file__).parent / "comparable.json").read_text(encoding="utf-8"))
+HARD, HARD_OF_DEVICE = (tuple(KEYS["differ"][part]) for part in ("environment", "device"))
+SOFT, SOFT_OF_DEVICE = (tuple(KEYS["noted"][part]) for part in ("environment", "device"))
+CHANGE_RESULTS = KEYS["differ"]["variables"]
 VARIABLES = "environment_variables"
 ALLOWED = (*HARD, VARIABLES, *HARD_OF_DEVICE)
 
-# Environment variables whose values must agree, by the beginning of the name, and what each changes. Others only say
-# where something is, or which device is used, and the device's own keys show that: CUDA_VISIBLE_DEVICES, CUDA_PATH,
-# what a container's image requires (NVIDIA_REQUIRE_CUDA). The report notes where those differ.
-CHANGE_RESULTS = {
-    "OMP_": "number, places and waiting of threads",
-    "GOMP_": "places and waiting of threads",
-    "KMP_": "places and waiting of threads",
-    "OPENBLAS_": "kernels and threads of OpenBLAS",
-    "ONEDNN_": "instructions and code of oneDNN",
-    "DNNL_": "instructions and code of oneDNN",
-    "MKL_": "instructions and threads of MKL",
-    "MALLOC_": "pages of buffers",
-    "CUBLAS_": "workspace and algorithms of cuBLAS",
-    "CUBLASLT_": "workspace and algorithms of cuBLASLt",
-    "NVIDIA_TF32_OVERRIDE": "whether libraries may use TF32",
-    "CUDA_LAUNCH_BLOCKING": "whether a launch waits for its end",
-    "CUDA_DEVICE_MAX_CONNECTIONS": "queues between host and device",
-    "CUDA_MODULE_LOADING": "whether the first launch loads the kernel",
-    "CUDA_FORCE_PTX_JIT": "which machine code runs",
-    "CUDA_DISABLE_PTX_JIT": "which machine code runs",
-    "CUDA_MPS_": "share of the device under MPS",
-    "CUDA_AUTO_BOOST": "clocks",
-    "RIDGEBENCH_": "what this program does",
-}
 LONGEST_VALUE = 60  # characters of a value in a message
 Difference = tuple[str, str]  # the key, and a text that names it with both values
 
