@@ -161,7 +161,7 @@ ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std:
   const std::filesystem::path records = path_ / file_;
   const bool described = exists(path_ / "environment.json", error);
   const auto refuse_the_run = [&] {
-    throw UsageError(fmt::format("{} already holds {}; allowed: an empty or new folder{}",
+    throw UsageError(fmt::format("{} already holds {}; allowed: a folder without results{}",
                                  path_.string(), is_run ? "a run" : "duels",
                                  is_run ? ", or --resume " + path_.string() : ""));
   };
@@ -235,16 +235,16 @@ std::filesystem::path create_default_folder() {
   return path;
 }
 
-void point_latest_at(const std::filesystem::path& run) {
-  std::error_code error;  // a convenience: a run does not fail for it
+std::error_code point_latest_at(const std::filesystem::path& run) {
+  std::error_code error;
   const std::filesystem::path folder = canonical(run, error);  // a resumed run may be named latest
   const std::filesystem::path parent = folder.parent_path();
-  if (parent.filename() != "local" || parent.parent_path().filename() != "results") return;
+  if (parent.filename() != "local" || parent.parent_path().filename() != "results") return {};
   const std::filesystem::path fresh = temporary_name((parent / "latest").string());
   std::filesystem::create_directory_symlink(folder.filename(), fresh, error);
   if (!error) std::filesystem::rename(fresh, parent / "latest", error);
-  std::error_code ignored;
-  if (error) std::filesystem::remove(fresh, ignored);
+  if (std::error_code ignored; error) std::filesystem::remove(fresh, ignored);
+  return error;
 }
 
 }  // namespace ridgebench

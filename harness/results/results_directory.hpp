@@ -71,7 +71,8 @@ inline constexpr std::array kChecked{"environment.json", "records.jsonl", "duels
 // Creates `results/local/<UTC time>`, with -2, -3... where a run began in the same second. No other
 // process gets the same folder. Throws UsageError.
 std::filesystem::path create_default_folder();
-// Links results/local/latest to a run that lies in results/local.
-void point_latest_at(const std::filesystem::path& run);
+// Links results/local/latest to a run that lies in results/local. Returns why it cannot: a run does
+// not fail for a convenience.
+std::error_code point_latest_at(const std::filesystem::path& run);
 
 }  // namespace ridgebench

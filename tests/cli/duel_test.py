@@ -142,7 +142,7 @@ def test_a_folder_has_a_run_or_duels_and_stays_as_it_was(finished, tmp_path):
     run = ("--device", "sim", "--filter", "relu/naive/fp32", "--budget", "0.5")
     refused(ridgebench("run", *run, "--out", folder), "holds duels.jsonl; allowed: a new folder")
     refused(ridgebench("run", "--resume", folder), "holds duels.jsonl")
-    refused(duel("--out", folder), "already holds duels; allowed: an empty or new folder")
+    refused(duel("--out", folder), "already holds duels; allowed: a folder without results")
     assert ridgebench("verify", folder).returncode == OK
     assert ridgebench("run", *run, "--out", tmp_path / "run").returncode == OK
     refused(duel("--out", tmp_path / "run"), "holds records.jsonl")

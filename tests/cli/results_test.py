@@ -172,6 +172,32 @@ def test_latest_points_at_the_newest_run(tmp_path):
     assert os.readlink(local / "latest") == os.path.basename(newest), "it survives a move"
 
 
+def test_a_latest_that_is_a_folder_stays_and_the_run_says_so(tmp_path):
+    latest = tmp_path / "results" / "local" / "latest"
+    latest.mkdir(parents=True)
+    (latest / "mine").write_text("kept")
+    result = ridgebench("run", *SMALL, cwd=tmp_path)
+    notes = [line for line in result.stderr.splitlines() if line.startswith("note: results/local/latest does not name this run: ")]
+    assert (result.returncode, len(notes)) == (OK, 1)
+    assert (latest / "mine").read_text() == "kept"
+
+
+def test_a_folder_with_other_files_keeps_them_and_one_with_a_run_is_refused(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "slurm.log").write_text("kept")
+    assert run(folder).returncode == OK
+    assert (folder / "slurm.log").read_text() == "kept"
+    refused(run(folder), "already holds a run; allowed: a folder without results, or --resume")
+
+
+def test_a_run_on_zeros_says_so_in_its_rows_and_in_the_table(tmp_path):
+    folder = tmp_path / "results"
+    shown = run(folder, *SMALL, "--fill", "zeros").stdout
+    assert all("zero_inputs" in row["flags"] for row in records(folder))
+    assert "zero_inputs" in shown
+
+
 def test_ceilings_of_an_earlier_run_are_used(quick, tmp_path):
     folder, earlier = tmp_path / "results", quick[0]
     chosen = ("--device", "sim", "--filter", "relu/naive/fp32", "--ceilings", earlier)

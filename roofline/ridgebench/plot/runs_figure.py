@@ -165,7 +165,9 @@ def run_text(run: OneRun) -> str:
 
 def provenance(runs: list[OneRun]) -> str:
     commits = [f"{run.letter} {(run.view.environment['commit'] or 'unknown')[:12]}" for run in runs]
-    return f"ridgebench, commits {', '.join(commits)}"
+    fills = {run.letter: run.view.environment.get("fill") or "unknown" for run in runs}
+    told = f", fill {', '.join(f'{letter} {fill}' for letter, fill in fills.items())}" if set(fills.values()) != {"normal"} else ""
+    return f"ridgebench, commits {', '.join(commits)}{told}"
 
 
 def undrawn_of(runs: list[OneRun]) -> list[Group]:

@@ -204,8 +204,21 @@ TEST_F(ResultsDirectoryTest, LatestPointsAtTheNewestRunOfTheLocalFolder) {
     EXPECT_EQ(std::filesystem::read_symlink(folder_ / "results" / "local" / "latest"), name);
   }
   std::filesystem::create_directory(run());
-  point_latest_at(run());
+  EXPECT_FALSE(point_latest_at(run()));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "latest")) << "a folder of the user's choice";
+}
+
+TEST_F(ResultsDirectoryTest, ALatestThatIsAFolderStaysAndIsReported) {
+  const auto local = folder_ / "results" / "local";
+  std::filesystem::create_directories(local / "latest" / "old");
+  std::filesystem::create_directories(local / "new");
+  EXPECT_TRUE(point_latest_at(local / "new"));
+  EXPECT_TRUE(std::filesystem::exists(local / "latest" / "old"));
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(local)) {
+    names.insert(entry.path().filename());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"latest", "new"})) << "no temporary link stays";
 }
 
 TEST_F(ResultsDirectoryTest, EachRunHasADefaultFolderOfItsOwn) {

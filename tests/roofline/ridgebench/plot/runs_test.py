@@ -189,6 +189,12 @@ def test_a_host_and_a_gpu_share_one_unit():
     assert "TFLOP/s" in written(figure_of(runs))
 
 
+def test_a_run_on_zeros_is_told_from_one_on_numbers():
+    zeros = replace(golden(), environment={**golden().environment, "fill": "zeros"})
+    assert any("fill A normal, B zeros" in word for word in written(figure_of(runs_of(golden(), zeros))))
+    assert not any("fill A" in word for word in written(figure_of(runs_of(golden(), golden()))))
+
+
 def test_runs_of_one_device_are_told_apart_by_date_and_folder(tmp_path):
     other = replace(golden(), environment={**golden().environment, "started": "2026-05-05T00:00:00Z"})
     one, two = make_runs([golden(), other], [tmp_path / "a", tmp_path / "b"])
