@@ -89,7 +89,7 @@ def test_a_shape_beyond_the_memory_names_bytes_asked_and_free(tmp_path):
         (("--op", "matmul", "--shape", "n:1..9999999"), ("more than 10000",)),
         (("--op", "matmul", "--shape", "1e13"), ("is not a whole number between 1 and",)),
         (("--op", "relu", "--technique", "packed"), ("unknown technique 'packed'", "streaming")),
-        (("--op", "relu", "--format", "tf32"), ("unknown format 'tf32'", "bf16")),
+        (("--op", "relu", "--format", "tf32"), ("relu has no format tf32", "bf16")),
         (("--op", "dram_read"), ("dram_read is a ceiling",)),
         (("--op", "matmul", "--shape", "m:1"), ("lacks dimension 'n'",)),
         (("--op", "matmul", "--shape", "m:1 / n:2"), ("--shape is 'm:1 / n:2'", "without blanks")),
