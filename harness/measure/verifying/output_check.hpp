@@ -10,6 +10,7 @@
 
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/case.hpp"
+#include "harness/measure/verifying/references_ahead.hpp"
 #include "harness/measure/verifying/verification.hpp"
 
 namespace ridgebench {
@@ -91,7 +92,7 @@ class OutputCheck {
   CheckCost cost_;
   Fill fill_ = Fill::normal;
   std::uint64_t data_seed_ = 0;
-  ReferenceCache references_;
+  ReferenceCache references_{most_cached_bytes()};
   std::vector<HostBuffer> input_copies_;
   std::vector<HostBuffer> output_copies_;
   std::uint64_t first_bits_ = 0;  // of the first set's output, before the timing

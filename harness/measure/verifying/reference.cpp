@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "harness/device/cpu/free_memory.hpp"
 #include "harness/device/own_work.hpp"
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/random.hpp"
@@ -21,17 +20,6 @@ constexpr double kRowsAtOnce = 0.25;
 constexpr double kCostOfPacking = 2;
 constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // no input uses these streams
 constexpr std::uint32_t kSignStream = 0xFFFFFFFE;
-// Limits of the bytes of reference values that the cache keeps, and their share of the memory.
-constexpr double kFewestCachedBytes = 0x1p28;
-constexpr double kMostCachedBytes = 0x1p31;
-constexpr double kCachedShare = 1. / 16;
-
-std::size_t most_cached_bytes() {
-  static const double most =
-      std::clamp(kCachedShare * allocatable_bytes(), kFewestCachedBytes, kMostCachedBytes);
-  return static_cast<std::size_t>(most);
-}
-
 // Numbers of elements do not depend on the format.
 std::vector<Output> sizes_of_outputs(const Operation& operation, const Shape& shape) {
   return outputs_of(operation, shape, operation.formats.front());
@@ -117,11 +105,6 @@ std::vector<double> draw_signs(const Operation& operation, const Shape& shape, s
   return signs;
 }
 
-std::int64_t most_kept_elements(const Operation& operation) {
-  if (rows_reference_of(operation) == nullptr) return kMostKeptElements;
-  return static_cast<std::int64_t>(most_cached_bytes() / sizeof(Expected));
-}
-
 std::vector<Expected> reference_of(const Operation& operation, const Shape& shape,
                                    std::span<const View> inputs, std::span<const std::int64_t> rows,
                                    const Groups& groups) {
@@ -178,9 +161,7 @@ bool ReferenceCache::clear() {
 const std::vector<Expected>& ReferenceCache::put(const std::string& key,
                                                  std::vector<Expected> values) {
   const std::size_t bytes = values.size() * sizeof(Expected);
-  if (bytes_ + bytes > most_cached_bytes()) {
-    clear();
-  }
+  if (bytes_ + bytes > most_bytes_) clear();
   bytes_ += bytes;
   return values_.emplace(key, std::move(values)).first->second;
 }

@@ -59,6 +59,9 @@ std::vector<Expected> reference_of(const Operation& operation, const Shape& shap
 // Keeps the reference values of rows, which all techniques of an operation share.
 class ReferenceCache {
  public:
+  explicit ReferenceCache(std::size_t most_bytes = std::size_t{1} << 28U)
+      : most_bytes_(most_bytes) {}
+
   // `key` names the inputs and the rows. get() calls `inputs` only if the cache does not hold their
   // reference. The result is valid until the next call.
   [[nodiscard]] bool has(const std::string& key) const { return values_.contains(key); }
@@ -72,6 +75,7 @@ class ReferenceCache {
                                    std::span<const std::int64_t> rows);
 
  private:
+  std::size_t most_bytes_;
   std::map<std::string, std::vector<Expected>> values_;
   std::size_t bytes_ = 0;
 };

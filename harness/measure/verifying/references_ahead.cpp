@@ -2,14 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
+#include "harness/device/cpu/free_memory.hpp"
 #include "harness/measure/verifying/inputs.hpp"
 #include "kernels/common/reference/batched.hpp"
 
 namespace ridgebench {
 namespace {
+
+// Limits of the bytes of reference values that the cache keeps, and their share of the memory.
+constexpr double kFewestCachedBytes = 0x1p28;
+constexpr double kMostCachedBytes = 0x1p31;
+constexpr double kCachedShare = 1. / 16;
 
 // Returns the reference of the same rows of each set. `indices` has the numbers of the sets.
 std::vector<std::vector<Expected>> references_of_sets(const BatchedReference& reference,
@@ -59,6 +66,17 @@ void compute_ahead(const Case& c, std::span<const BufferSet> sets, SetsAhead ahe
   for (std::size_t i = 0; i < indices.size(); ++i) {
     cache.put(reference_key(c, indices[i], sets.size()), std::move(values[i]));
   }
+}
+
+std::size_t most_cached_bytes() {
+  static const double most =
+      std::clamp(kCachedShare * allocatable_bytes(), kFewestCachedBytes, kMostCachedBytes);
+  return static_cast<std::size_t>(most);
+}
+
+std::int64_t most_kept_elements(const Operation& operation) {
+  if (rows_reference_of(operation) == nullptr) return kMostKeptElements;
+  return static_cast<std::int64_t>(most_cached_bytes() / sizeof(Expected));
 }
 
 }  // namespace ridgebench
