@@ -9,7 +9,7 @@ from typing import Optional
 from ridgebench.command_line import OK, CommandError, Parser, one_line
 from ridgebench.data_sheets import find_sheet
 from ridgebench.importers import mapping, number_formats, records
-from ridgebench.importers.point import Imported, Point
+from ridgebench.importers.point import Imported
 from ridgebench.units import counted
 
 # Format: its module, the tool's name in records, and the backend of what it measures.

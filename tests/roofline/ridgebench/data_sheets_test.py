@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-
+from command_line import answer
 from ridgebench.data_sheets import FOLDER, find_sheet, names
 from ridgebench.files import ResultsError
 

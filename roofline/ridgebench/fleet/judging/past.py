@@ -9,8 +9,9 @@ from ridgebench.compare import gate
 from ridgebench.compare.baseline import limits_for
 from ridgebench.compare.baseline_rows import compare_row
 from ridgebench.compare.baseline_store import BUILDS, Baseline, read_baseline
-from ridgebench.compare.comparable import shown
+from ridgebench.compare.comparable import against
 from ridgebench.compare.limits import Limits
+from ridgebench.texts import short
 
 from ..gpu import DONE, Gpu, Reading
 from ..results_folder import facts_of
@@ -42,7 +43,7 @@ class Past:
         if key is None:
             return ""
         here, there = unfrozen(gpu.facts.get(key)), unfrozen(self.facts.get(key))
-        return f"{key}: {shown(here, there)} against {shown(there, here)} of the baseline"
+        return f"{short(against(key, here, there))} of the baseline"
 
 
 def read_past(path: Path) -> Past:
