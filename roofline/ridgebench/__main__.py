@@ -4,7 +4,7 @@ import gc
 import sys
 from importlib import import_module
 
-from ridgebench import installed, streams
+from ridgebench import installed, interruption, streams
 from ridgebench.command_line import INTERNAL, INTERRUPTED, TREE, USAGE, CommandError, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this
@@ -49,7 +49,12 @@ def main(arguments: list[str]) -> int:
     if name not in ALL:
         return fail(f"unknown command '{name}'; allowed: {', '.join(ALL)}", USAGE, "ridgebench")
     gc.disable()  # commands are short, and no record refers to itself
-    return streams.finish(run(name, arguments[1:]), name)
+    try:
+        code = streams.finish(run(name, arguments[1:]), name)
+        interruption.ignore()
+    except KeyboardInterrupt:  # while the command said how it ended
+        code = fail("interrupted", INTERRUPTED, name)
+    return code
 
 
 def of_tree(arguments: list[str]) -> int:
@@ -63,6 +68,7 @@ def of_tree(arguments: list[str]) -> int:
 def run(name: str, arguments: list[str]) -> int:
     """Runs a command; every failure is one line and its exit code."""
     try:
+        interruption.listen()
         return import_module(f"ridgebench.{ALL[name][0]}").main(arguments)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ridgebench"):

@@ -14,11 +14,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 from ridgebench import program
+from ridgebench.children import answered
 from ridgebench.command_line import (
     DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, code_of, fail, what_failed,
 )
@@ -110,7 +110,7 @@ def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
         environment = {**os.environ, "RIDGEBENCH_UNGATED": "1"}  # ncu runs kernels one at a time
         line = command(row, options.binary, options.results, profile, out)
         how = {"encoding": "utf-8", "errors": "replace", "env": environment}
-        done = subprocess.run(line, capture_output=True, check=False, **how)
+        done = answered(line, **how)
     found = launches(done.stdout)
     if not found:
         raise failure(done.stdout + done.stderr)

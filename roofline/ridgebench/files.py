@@ -171,18 +171,52 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
-def write_at_once(path: Path, data: Union[str, bytes]) -> None:
-    """Replaces a file: whatever ends this process leaves the whole old one or the whole new one.
+def flush(path: Path) -> None:
+    """Waits until the file is on the disk."""
+    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
-    The temporary file is a new one with a random name, so that no link can wait in its place. A byte of a name that is
-    no UTF-8 becomes a question mark.
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Gives the block a file to write, which then replaces `path`: whatever ends this process leaves the whole old file or
+    the whole new one.
+
+    The temporary file is a new one with a random name, so that no link can wait in its place.
     """
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with naming(path):
-            with open(fresh, "xb") as file:
-                file.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+            open(fresh, "x").close()
+            yield fresh
+            flush(fresh)
             fresh.replace(path)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
+
+
+def as_bytes(data: Union[str, bytes]) -> bytes:
+    """A text in UTF-8. A byte of a file's name that is no UTF-8 becomes a question mark."""
+    return data.encode("utf-8", "replace") if isinstance(data, str) else data
+
+
+def write_at_once(path: Path, data: Union[str, bytes]) -> None:
+    """Replaces a file by these data, or leaves the old one."""
+    with replacing(path) as fresh:
+        fresh.write_bytes(as_bytes(data))
+
+
+def write_named(path: Path, data: Union[str, bytes]) -> None:
+    """Writes a file that the user named: at once, or in place where it is a link or a device such as /dev/stdout, or where
+    its folder takes no new file.
+    """
+    replaceable = not path.is_symlink() and (not path.exists() or path.is_file())
+    if replaceable and (not path.exists() or os.access(path.parent, os.W_OK | os.X_OK)):
+        write_at_once(path, data)
+        return
+    with naming(path):
+        path.write_bytes(as_bytes(data))

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from ridgebench import command_line, installed
+from ridgebench.children import answered
 from ridgebench.files import ResultsError
 
 SECONDS = 30.0
@@ -24,7 +25,7 @@ def ask(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
     code = command_line.USAGE
     try:
         command = [binary(), *words, "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds, errors="replace")
+        done = answered(command, text=True, timeout=seconds, errors="replace")
         if done.returncode == 0:
             return json.loads(done.stdout)
         code = done.returncode if done.returncode > 0 else command_line.INTERNAL

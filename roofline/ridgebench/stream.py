@@ -6,10 +6,10 @@ run minutes apart, so the ratio also shows what the machine did in between.
 
 import os
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 
+from ridgebench.children import answered, completed
 from ridgebench.command_line import OK, Parser
 from ridgebench.records import Row, read_rows
 
@@ -31,8 +31,9 @@ def stream(program: Path, name: str, mebibytes: int) -> float:
     """Median byte/s of one kernel of stream.c; nan if it has no kernel of that name."""
     command = [program, str(mebibytes), "nt", REPEATS, name]
     pinned = os.environ | {"OMP_PROC_BIND": "true"}
-    text = subprocess.run(command, env=pinned, check=True, capture_output=True, encoding="utf-8").stdout
-    found = re.search(rf"^{name} .*median +([0-9.]+)", text, re.MULTILINE)
+    done = answered(command, env=pinned, encoding="utf-8")
+    done.check_returncode()
+    found = re.search(rf"^{name} .*median +([0-9.]+)", done.stdout, re.MULTILINE)
     return float(found.group(1)) * 1e9 if found else float("nan")
 
 
@@ -45,7 +46,7 @@ def main(arguments: list[str]) -> int:
         raise SystemExit(f"{folder}: no DRAM ceiling of a host that is ok")
     with tempfile.TemporaryDirectory() as scratch:
         program = Path(scratch) / "stream"
-        subprocess.run(["gcc", *FLAGS, Path(__file__).with_name("stream.c"), "-o", program], check=True)
+        completed(["gcc", *FLAGS, Path(__file__).with_name("stream.c"), "-o", program]).check_returncode()
         for name, row in sorted(rows.items()):
             other = stream(program, name, row.shape["n"] * FLOAT_BYTES >> 20)
             rate = row.bytes_per_s

@@ -33,6 +33,7 @@ from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.duels import NONE as NO_DUEL
 from ridgebench.duels import duel_table, load_duels, published_duels
+from ridgebench.files import write_named
 from ridgebench.fleet.judging.simulated import simulated_table as fleet_table
 from ridgebench.ladder_tables import Source, table_over_runs
 from ridgebench.records import ResultsError, load_run, read_environment
@@ -173,7 +174,7 @@ def update(page: Path, sources: Sources, check: bool) -> bool:
     except ResultsError as error:
         raise ResultsError(f"{page.name}: {error}") from None
     if after != before and not check:
-        page.write_text(after, "utf-8")
+        write_named(page, after)
     return after == before
 
 

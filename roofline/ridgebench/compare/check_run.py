@@ -11,6 +11,7 @@ from typing import Optional
 import numpy as np
 
 from ridgebench import program
+from ridgebench.children import completed
 from ridgebench.command_line import INTERNAL, INTERRUPTED, OK, RESULTS, ROW_FAILED, CommandError
 from ridgebench.patterns import Pattern
 from ridgebench.records import Run
@@ -92,7 +93,7 @@ def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> tu
 def start(line: list[str], out: Path) -> None:
     """Runs the command. Raises CommandError with the code of a run that failed."""
     try:
-        done = subprocess.run(line, stdout=subprocess.DEVNULL, check=False)
+        done = completed(line, stdout=subprocess.DEVNULL)
     except KeyboardInterrupt:
         raise CommandError(f"interrupted; finished rows are in {out}", INTERRUPTED) from None
     except OSError as error:

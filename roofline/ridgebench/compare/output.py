@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Callable, Optional
 
 from ridgebench.command_line import INTERNAL, UNDECIDED, CommandError, fail
-from ridgebench.files import ResultsError, naming
+from ridgebench.files import ResultsError, write_named
 from ridgebench.streams import lost
 from ridgebench.texts import short
 
@@ -67,8 +67,7 @@ def finish(
         try:  # first: showing it fails on a closed pipe
             write(report)
             if options.json not in (None, STDOUT):
-                with naming(options.json):
-                    options.json.write_text(document, "utf-8")
+                write_named(options.json, document)
         except OSError as error:
             code = lost(error, program)
         if options.json == STDOUT:

@@ -1,18 +1,15 @@
 """The two programs of a session: whether they can be started, and how one ended that did not finish."""
 
-import os
 import shutil
 import signal
 import subprocess
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator
 
+from ridgebench.children import answered
 from ridgebench.command_line import USAGE, CommandError
 from ridgebench.records import read_rows
 
 SHELL = 128  # a script ends with this and the number of the signal that ended its program
-PATIENCE_S = 10.0
 DRY_RUN_S = 120.0  # a node of eight GPUs without persistence mode opens them slowly
 
 
@@ -27,7 +24,7 @@ def help_of(words: list[str]) -> str:
     require_program(words[0])
     try:
         told = [*words, "--help"]
-        done = subprocess.run(told, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = answered(told)
         return done.stdout.decode("utf-8", "replace")
     except OSError as error:
         raise CommandError(f"cannot run {words[0]}: {error.strerror}; allowed: an executable file", USAGE) from None
@@ -36,47 +33,12 @@ def help_of(words: list[str]) -> str:
 def require_words(arm: str, words: list[str]) -> None:
     """Raises CommandError for a command `ridgebench run` that its program refuses, before anything is measured."""
     try:
-        done = subprocess.run([*words, "--dry-run"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=DRY_RUN_S)
+        done = answered([*words, "--dry-run"], timeout=DRY_RUN_S)
     except subprocess.TimeoutExpired:
         return  # its processes will show what is wrong
     if done.returncode == USAGE:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["refuses its arguments"]
         raise CommandError(f"the {arm} ({words[0]}): {said[-1].removeprefix('ridgebench: ')}", USAGE)
-
-
-@contextmanager
-def signals_held() -> Iterator[None]:
-    """Handles signals at the end of the block: an exception within Popen would leave the child to itself."""
-    arrived: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
-    held = {number: handler for number, handler in handlers.items() if callable(handler)}  # a child inherits the others
-    for number in held:
-        signal.signal(number, lambda number, _: arrived.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in held.items():
-            signal.signal(number, handler)
-        for number in arrived:
-            signal.raise_signal(number)
-
-
-def end(process: subprocess.Popen) -> None:
-    """Ends a process that leads its group, and the group; one that hangs gets no more time than keeping rows takes."""
-    signal_group(process, signal.SIGTERM)
-    try:
-        process.wait(PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        pass
-    signal_group(process, signal.SIGKILL)
-    process.wait()
-
-
-def signal_group(process: subprocess.Popen, number: int) -> None:
-    try:
-        os.killpg(process.pid, number)
-    except (ProcessLookupError, PermissionError):  # all have ended, or run as another user
-        pass
 
 
 def signal_number(code: int) -> int:

@@ -5,12 +5,12 @@ once and take turns of a few samples.
 """
 
 import re
-import subprocess
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Optional
 
+from ridgebench.children import answered
 from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
 from ridgebench.records import Run, load_run
 
@@ -122,7 +122,7 @@ class RidgebenchSession(Session):
         given = self.commands["candidate"]
         chosen = given if self.filter is None else [*without_filter(given), FILTER, self.filter]
         codes = [
-            subprocess.run([*words, "--dry-run"], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
+            answered([*words, "--dry-run"]).returncode
             for words in (without_filter(given), chosen)
         ]
         return codes[0] in (0, ROW_FAILED) and codes[1] == USAGE

@@ -8,7 +8,6 @@ import fcntl
 import json
 import shlex
 import shutil
-import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
@@ -16,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 
+from ridgebench.children import end, tied
 from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
 from ridgebench.files import ResultsError, parse_json, read, write_at_once, wrong
+from ridgebench.interruption import held
 
 from . import gate
-from .programs import end, signals_held
 from .report import Comparison
 
 SCHEMA = "ridgebench.session/3"
@@ -56,6 +56,7 @@ class Session(ABC):
     most_pairs: int = gate.LOOKS[-1]  # after which the last look comes
     ends: list[int] = field(default_factory=list)  # pairs after which --minutes ended the measuring: each is a look
     lock: Optional[TextIO] = field(default=None, repr=False)
+    has_locks: bool = True  # the file system keeps other comparisons out of the folder
 
     KEYS: ClassVar[tuple[str, ...]] = ("reader", "filter", "pairs", "seconds", "most_pairs", "ends")  # of session.json
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, of this kind of session alone
@@ -129,7 +130,7 @@ class Session(ABC):
                 time.sleep(patience)
                 continue
             except OSError:
-                pass  # a file system without locks
+                self.has_locks = False
             return
 
     def create(self) -> bool:
@@ -153,7 +154,7 @@ class Session(ABC):
 
     def start(self, words: list[str], folder: Path, **how: Any) -> subprocess.Popen:
         """Starts a process whose output goes into files next to its folder. Raises CommandError."""
-        how = how or {"start_new_session": True}  # so that whatever it started ends with it
+        how = how or {"start_new_session": True, "preexec_fn": tied()}  # so that whatever it started ends with it
         with open(f"{folder}.stdout", "wb") as stdout, open(f"{folder}.stderr", "wb") as stderr:
             try:
                 return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, **how)
@@ -164,7 +165,7 @@ class Session(ABC):
         """The exit code of a process. Raises CommandError for one that takes longer than this."""
         process = None
         try:
-            with signals_held():
+            with held():
                 process = self.start(words, folder)
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -227,12 +228,3 @@ def read_session(folder: Path) -> dict[str, Any]:
         return saved | {"ends": ends, "seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
     except (KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{path}: not a session: {wrong(error)}"[:300]) from None
-
-
-def listen_for_termination() -> None:
-    """Makes SIGTERM end a session as Ctrl-C does: the running process ends, finished pairs stay."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)

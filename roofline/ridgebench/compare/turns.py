@@ -10,14 +10,15 @@ import subprocess
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
-from .programs import signals_held
+from ridgebench.children import tied
+from ridgebench.interruption import held
 
 Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
 
 
 def own_group() -> dict[str, Any]:
     """Keywords for Popen: a process that stops its group must not stop this one or the other."""
-    return {"preexec_fn": os.setpgrp}
+    return {"preexec_fn": tied(os.setpgrp)}
 
 
 def stopped(process: subprocess.Popen) -> bool:
@@ -72,7 +73,7 @@ def take_turns(starts: list[Start], records: Sequence[Path] = ()) -> list[int]:
     waiting: list[bool] = []
     try:
         for start in starts:
-            with signals_held():
+            with held():
                 processes.append(start(**own_group()))
             waiting.append(stopped(processes[-1]))
         order = (0, 1, 1, 0) if len(starts) == 2 else range(len(starts))

@@ -7,7 +7,7 @@ from pathlib import Path
 from ridgebench.command_line import OK, Parser
 from ridgebench.each_once import each_once
 from ridgebench.export import frame, table, text
-from ridgebench.files import ResultsError, write_at_once
+from ridgebench.files import ResultsError, replacing, write_named
 
 FORMATS = {"csv": text.to_csv, "md": text.to_markdown, "prom": text.to_prometheus}
 
@@ -36,9 +36,10 @@ def main(arguments: list[str]) -> int:
     if len(set(keys)) < len(keys):
         raise ResultsError("two of the folders have one name and rows in common; allowed: folders of different names")
     if options.kind == "parquet":
-        frame.write_parquet(rows, options.out)
+        with replacing(options.out) as fresh:
+            frame.write_parquet(rows, fresh)
     elif options.out:
-        write_at_once(options.out, FORMATS[options.kind](rows))
+        write_named(options.out, FORMATS[options.kind](rows))
     else:
         sys.stdout.write(FORMATS[options.kind](rows))
     return OK

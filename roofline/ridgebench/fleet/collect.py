@@ -1,15 +1,16 @@
 """Reads a whole fleet into its collected form. A malformed file is the failure of its GPU and never ends the collection."""
 
 import os
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
 from ridgebench.command_line import CommandError
 from ridgebench.files import ResultsError
+from ridgebench.workers import in_parallel
 
 from . import manifest as manifests
 from .attempts import together
@@ -21,6 +22,7 @@ from .node_folder import Setting, read_node
 from .places import OF_RESULTS, Place, planned_places, walked_places
 
 FEWEST_FOR_A_POOL = 64  # folders; to start processes takes as long as to read some
+TOGETHER = 8  # places of a task
 
 
 def read_place(place: Place, expected: Mapping[str, int], now: datetime) -> list[Found]:
@@ -33,8 +35,8 @@ def read_all(places: list[Place], read: Callable[[Place], list[Found]]) -> list[
     processors = len(os.sched_getaffinity(0))
     if processors == 1 or len(places) < FEWEST_FOR_A_POOL:
         return [read(place) for place in places]
-    with ProcessPoolExecutor(processors) as pool:
-        return list(pool.map(read, places, chunksize=8))
+    parts = [places[first : first + TOGETHER] for first in range(0, len(places), TOGETHER)]
+    return list(chain.from_iterable(in_parallel(lambda part: [read(place) for place in part], parts)))
 
 
 def sharer() -> Callable[[Gpu], Gpu]:

@@ -16,7 +16,7 @@ from ridgebench.compare.measure import deaf_to_pipes, measure, say
 from ridgebench.compare.output import add_verdict_options, finish, require_writable
 from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from ridgebench.compare.report import Report
-from ridgebench.compare.session import ARMS, Session, listen_for_termination, read_session
+from ridgebench.compare.session import ARMS, Session, read_session
 from ridgebench.files import ResultsError, wrong
 
 from . import history
@@ -206,9 +206,10 @@ def make_report(options: argparse.Namespace, limits: Limits) -> Report:
         session = open_session(options.session)
         report = judge(session, within(session), options.allow_mismatch)
     else:
-        listen_for_termination()
         with deaf_to_pipes():
             session = reopened(options) if options.resume else new_session(options)
+            if not session.has_locks:
+                say(f"the file system of {session.folder} has no locks: no other comparison is kept out of it")
             report = measure(session, within(session), options.allow_mismatch, options.minutes)
             say(f"session: {session.folder}")
     limits.allow(report)

@@ -16,7 +16,7 @@ from ridgebench.compare import gate
 from ridgebench.compare.output import print_report
 from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
 from ridgebench.compare.report import percent, reason
-from ridgebench.files import naming
+from ridgebench.files import naming, write_named
 from ridgebench.records import clean
 from ridgebench.units import counted
 
@@ -44,11 +44,9 @@ def write_files(report: Report, options: argparse.Namespace) -> None:
     """Writes the files that the options name, and the summary of a GitHub step."""
     summary, document = step_summary(), markdown(report)
     if options.md is not None:
-        with naming(options.md):
-            options.md.write_text(document, "utf-8")
+        write_named(options.md, document)
     if options.junit is not None:
-        with naming(options.junit):
-            options.junit.write_bytes(junit(report))
+        write_named(options.junit, junit(report).decode("utf-8"))
     if options.history is not None and not report.not_comparable:
         history.append(options.history, report, options.label)
     if summary is not None:

@@ -2,7 +2,7 @@
 
 import io
 from argparse import Namespace
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Optional
 
@@ -16,12 +16,12 @@ from ridgebench.records import load_run
 from ridgebench.streams import lost
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
+from ridgebench.workers import in_parallel
 
 from . import build_up, comparison, counting, deck, limits_slide, options
 from .notes import notes
 
 TYPES = ("svg", "pdf")
-inherited: dict[str, tuple[deck.Deck, list[deck.Slide]]] = {}  # which a drawing process gets by fork
 
 
 def all_slides(of: deck.Deck) -> list[deck.Slide]:
@@ -51,19 +51,16 @@ def file_name(number: int, slide: deck.Slide, kind: str) -> str:
     return f"{number:02}-{slide.slug}.{kind}"
 
 
-def save(number: int, theme: Theme, out: Path) -> None:
-    """Draws one inherited slide into its files."""
-    of, slides = inherited["deck"]
-    slide = slides[number - 1]
+def save(number: int, slide: deck.Slide, of: deck.Deck, theme: Theme, out: Path) -> None:
+    """Draws one slide into its files."""
     with drawing(theme):
         figure = deck.draw(slide, of, theme)
         for kind in TYPES:
             write(figure, out / file_name(number, slide, kind), kind)
 
 
-def save_together(theme: Theme, out: Path) -> None:
-    """Draws all inherited slides into one PDF."""
-    of, slides = inherited["deck"]
+def save_together(slides: list[deck.Slide], of: deck.Deck, theme: Theme, out: Path) -> None:
+    """Draws all slides into one PDF."""
     drawn = io.BytesIO()
     with drawing(theme), PdfPages(drawn, metadata=METADATA["pdf"]) as pages:
         for slide in slides:
@@ -74,11 +71,9 @@ def save_together(theme: Theme, out: Path) -> None:
 def save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
     """Writes every file; returns their number."""
     slides = all_slides(of)
-    with ProcessPoolExecutor(initializer=inherited.update, initargs=({"deck": (of, slides)},)) as pool:
-        done = [pool.submit(save_together, theme, out)]
-        done += [pool.submit(save, number, theme, out) for number in range(1, len(slides) + 1)]
-    for one in done:
-        one.result()
+    tasks = [partial(save_together, slides, of, theme, out)]  # the slowest first
+    tasks += [partial(save, number, slide, of, theme, out) for number, slide in enumerate(slides, 1)]
+    in_parallel(lambda task: task(), tasks)
     write_at_once(out / "notes.md", notes(of, slides))
     return len(TYPES) * len(slides) + 2
 

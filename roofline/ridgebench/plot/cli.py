@@ -5,7 +5,6 @@ import io
 import re
 import sys
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -26,6 +25,7 @@ from ridgebench.streams import lost
 from ridgebench.texts import LONGEST, cut
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
+from ridgebench.workers import in_parallel
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
 from .runs import devices_of, make_runs
@@ -44,7 +44,6 @@ SHOWN = ("op", "technique", "device", "format", "arithmetic", "reason")  # texts
 LEAST, MOST = 1e-60, 1e60  # axes of more decades than these would hide every point
 DRAWN = ("flops", "bytes", "intensity_flop_per_byte", "time_median_s", "time_p10_s", "time_p90_s", "flops_per_s",
          "bytes_per_s", "fraction_of_measured_roof", "dram_bytes")
-inherited: dict[str, Callable] = {}  # the figures, which a drawing process gets by fork
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -134,20 +133,17 @@ def write(figure: Figure, path: Path, kind: str) -> None:
     write_at_once(path, drawn.getvalue())
 
 
-def save(name: str, theme: Theme, out: Path, formats: tuple[str, ...]) -> None:
-    """Draws an inherited figure into files of these formats."""
+def save(name: str, draw: Callable, theme: Theme, out: Path, formats: tuple[str, ...]) -> None:
+    """Draws a figure into files of these formats."""
     with drawing(theme):
-        figure = inherited[name](theme)
+        figure = draw(theme)
         for kind in formats:
             write(figure, out / f"{name}.{kind}", kind)
 
 
 def save_all(drawn: dict[str, Callable], theme: Theme, out: Path, formats: tuple[str, ...]) -> int:
     """Draws all figures, each processor one at a time, the slowest first; returns the number of files."""
-    with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
-        done = [pool.submit(save, name, theme, out, formats) for name in drawn]
-    for one in done:
-        one.result()
+    in_parallel(lambda one: save(*one, theme, out, formats), list(drawn.items()))
     return len(drawn) * len(formats)
 
 

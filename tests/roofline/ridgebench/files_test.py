@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ridgebench import files
-from ridgebench.files import ResultsError, lines_of, parse_json, read, write_at_once, wrong
+from ridgebench.files import ResultsError, lines_of, parse_json, read, replacing, write_at_once, write_named, wrong
 
 
 def test_a_line_without_an_end_does_not_take_all_memory(tmp_path, monkeypatch):
@@ -80,3 +80,31 @@ def test_what_is_wrong_is_said_in_words(error, words):
 def test_no_reader_shows_the_representation_of_an_exception():
     package = Path(__file__).resolve().parents[3] / "roofline" / "ridgebench"
     assert [str(path) for path in package.rglob("*.py") if "{error!r}" in path.read_text(encoding="utf-8")] == []
+
+
+def test_a_file_that_the_user_named_is_replaced_at_once_where_it_can_be(tmp_path):
+    """A link leads where the user wants it, and a device takes no other file in its place."""
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    before = target.stat().st_ino
+    write_named(target, "new")
+    assert target.read_text() == "new" and target.stat().st_ino != before
+    link.symlink_to(target)
+    write_named(link, "through")
+    assert link.is_symlink() and target.read_text() == "through"
+    write_named(Path("/dev/null"), "gone")
+    with pytest.raises(OSError):
+        write_named(Path("/dev/full"), "x")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_a_block_writes_replaces_the_file_or_leaves_it(tmp_path):
+    path = tmp_path / "figure.svg"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), replacing(path) as fresh:
+        fresh.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    with replacing(path) as fresh:
+        fresh.write_text("new")
+    assert path.read_text() == "new" and len(list(tmp_path.iterdir())) == 1

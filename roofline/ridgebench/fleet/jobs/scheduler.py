@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+from ridgebench.children import answered
 from ridgebench.command_line import CommandError, one_line
 
 SECONDS = 60.0  # a controller that is busy answers late
@@ -17,7 +18,7 @@ def ask(*words: str) -> str:
     if not has(words[0]):
         raise CommandError(f"{words[0]} is missing: this machine has no Slurm; allowed: --nodes FILE for `plan`")
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=SECONDS, errors="replace")
+        done = answered(list(words), text=True, timeout=SECONDS, errors="replace")
     except subprocess.TimeoutExpired:
         raise CommandError(f"{words[0]} did not answer in {SECONDS:.0f} s") from None
     if done.returncode != 0:

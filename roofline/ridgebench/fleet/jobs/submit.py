@@ -6,14 +6,15 @@ An array of jobs would not do: with one node drained, Slurm ran two elements on 
 import argparse
 import json
 import shlex
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ridgebench import program
+from ridgebench.children import completed
 from ridgebench.command_line import OK, CommandError, one_line
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
+from ridgebench.interruption import held
 from ridgebench.units import counted
 
 from .. import manifest as manifests
@@ -137,14 +138,15 @@ def submit_each(fleet: Path, tasks: list[Task], commands: list[list[str]]) -> No
     """Submits a job for each node, and notes each at once. Raises CommandError at the first that Slurm refuses."""
     for task, words in zip(tasks, commands):
         (fleet / NODES / task.node).mkdir(parents=True, exist_ok=True)
-        job = scheduler.ask(*words).strip().split(";")[0]
-        with open(fleet / SUBMITTED, "a", encoding="utf-8") as file:
-            file.write(json.dumps({"node": task.node, "attempt": task.attempt, "job": job}) + "\n")
+        with held():  # no job without its note
+            job = scheduler.ask(*words).strip().split(";")[0]
+            with open(fleet / SUBMITTED, "a", encoding="utf-8") as file:
+                file.write(json.dumps({"node": task.node, "attempt": task.attempt, "job": job}) + "\n")
 
 
 def run_together(fleet: Path, words: list[str], tasks: list[Task]) -> int:
     """Waits for all nodes. The exit code of srun is the largest of theirs and says nothing about coverage."""
-    subprocess.run(words, check=False)
+    completed(words)
     print(f"{counted(len(tasks), 'node')} ended; next: ridgebench fleet collect {one_line(str(fleet))}")
     return OK
 

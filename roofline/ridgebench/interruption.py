@@ -1,0 +1,59 @@
+"""The signals that end a command: it ends what it started, keeps what is finished, and says so in one line."""
+
+import signal
+import time
+from contextlib import contextmanager
+from types import FrameType
+from typing import Iterator, Optional
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)  # as in harness/base/process.hpp
+TOGETHER_S = 0.5  # `timeout` signals a process and then its group: both are one interruption
+first_s: Optional[float] = None  # when the first signal came
+
+
+def interrupt(number: int, frame: Optional[FrameType] = None) -> None:
+    """Raises KeyboardInterrupt for the first signal. A later one ends the process at once."""
+    global first_s
+    now = time.monotonic()
+    if first_s is None:
+        first_s = now
+        raise KeyboardInterrupt
+    if now - first_s > TOGETHER_S and number != signal.SIGXCPU:  # the system repeats SIGXCPU each second
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+
+def listen() -> None:
+    """Makes each of the signals an interruption, except those that the caller ignores, as nohup and a shell's & do.
+
+    The program blocks them while Python starts.
+    """
+    global first_s
+    first_s = None
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
+def ignore() -> None:
+    """Ignores the signals from now on: the command has ended, and its exit code stands."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Handles signals at the end of the block: an exception within Popen would leave the child to itself."""
+    arrived: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (*ENDING, signal.SIGALRM)}
+    caught = {number: handler for number, handler in handlers.items() if callable(handler)}  # a child inherits the others
+    for number in caught:
+        signal.signal(number, lambda number, _: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in caught.items():
+            signal.signal(number, handler)
+        for number in arrived:
+            signal.raise_signal(number)

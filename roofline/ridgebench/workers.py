@@ -1,0 +1,101 @@
+"""Tasks in processes of their own, one for each processor."""
+
+import multiprocessing
+import os
+import signal
+from multiprocessing.connection import Connection, wait
+from typing import Any, Callable, Sequence, TypeVar
+
+from ridgebench.children import tied
+from ridgebench.command_line import INTERRUPTED, CommandError
+from ridgebench.interruption import ENDING, held
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Answers = dict[int, tuple[bool, Any]]  # of a task: whether it ended, and its result or its error
+TURN_S, TURNS = 0.05, 100  # in which a worker removes what it has half written
+
+
+def leave(*_: object) -> None:
+    """Ends a worker, which removes what it has half written; the signal may come several times."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(0)
+
+
+def serve(work: Callable[[Any], Any], tasks: Sequence[Any], pipe: Connection, tie: Callable[[], None]) -> None:
+    """Answers with the results of tasks until SIGTERM. The other process decides what an interruption means."""
+    tie()
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, leave)
+    while True:
+        index = pipe.recv()
+        try:
+            answer = (True, work(tasks[index]))
+        except Exception as error:
+            answer = (False, error)
+        pipe.send(answer)
+
+
+def end(workers: list) -> None:
+    """Ends the processes by SIGTERM, which one that has just begun may miss, at last by SIGKILL."""
+    for _ in range(TURNS):
+        alive = [worker for worker in workers if worker.is_alive()]
+        for worker in alive:
+            worker.terminate()
+        for worker in alive:
+            worker.join(TURN_S)
+        if not alive:
+            return
+    for worker in workers:
+        worker.kill()
+        worker.join()
+
+
+def start(work: Callable[[Any], Any], tasks: Sequence[Any], workers: list) -> Connection:
+    """Starts one more process, and returns its pipe."""
+    context = multiprocessing.get_context("fork")  # `work` and the tasks are inherited
+    here, there = context.Pipe()
+    with held():
+        worker = context.Process(target=serve, args=(work, tasks, there, tied()), daemon=True)
+        worker.start()
+        workers.append(worker)
+    there.close()
+    return here
+
+
+def collect(pipes: list[Connection], count: int) -> Answers:
+    """Hands out the tasks, and collects their answers. Raises CommandError for a process that was killed."""
+    answers: Answers = {}
+    left = iter(range(count))
+    given = {pipe: next(left) for pipe in pipes}
+    for pipe, index in given.items():
+        pipe.send(index)
+    while len(answers) < count:
+        for pipe in wait(list(given)):
+            try:
+                answers[given.pop(pipe)] = pipe.recv()
+                if (index := next(left, None)) is not None:
+                    given[pipe] = index
+                    pipe.send(index)
+            except (EOFError, OSError):
+                raise CommandError("a process of this command was killed; is there enough memory?", INTERRUPTED) from None
+    return answers
+
+
+def in_parallel(work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+    """The results of `work`, in the order of the tasks, once all have ended; raises the first one's error.
+
+    The processes are forks of this one, and end with it. Results cross between processes.
+    """
+    workers: list = []
+    try:
+        pipes = [start(work, tasks, workers) for _ in range(min(len(os.sched_getaffinity(0)), len(tasks)))]
+        answers = collect(pipes, len(tasks))
+    finally:
+        end(workers)
+    for index in range(len(tasks)):
+        ended, value = answers[index]
+        if not ended:
+            raise value
+    return [answers[index][1] for index in range(len(tasks))]

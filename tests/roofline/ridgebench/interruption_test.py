@@ -1,0 +1,137 @@
+"""Commands in Python under signals, to one process or to its group: the processes that they started end, files are whole or absent.
+
+A test waits for what the command has begun, and never for a number of seconds.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from command_line import BINARY, environment, wait_until
+from golden import GOLDEN, ROOT
+from ridgebench.command_line import CommandError
+from ridgebench.workers import in_parallel
+
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+PYTHON = environment(PYTHONPATH=str(ROOT / "roofline"))
+
+
+def begin(*words, **how) -> subprocess.Popen:
+    """Starts a command that leads a group of its own."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": PYTHON, "start_new_session": True}
+    return subprocess.Popen([*map(str, words)], **pipes | how)
+
+
+def members(group: int) -> list[int]:
+    """The processes of a group that run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(its_group) == group and state not in "ZX":
+            found.append(int(path.parent.name))
+    return found
+
+
+def drawing(command: str, out: Path) -> subprocess.Popen:
+    """A command that draws figures, once its processes write files."""
+    process = begin(BINARY, command, GOLDEN, "--out", out)
+    wait_until(lambda: list(out.glob(".*.tmp")), process)
+    return process
+
+
+@pytest.mark.parametrize("command", ["plot", "slides"])
+@pytest.mark.parametrize("to_group", [False, True], ids=["alone", "group"])
+@pytest.mark.parametrize("number", [*ENDING, signal.SIGKILL], ids=lambda number: number.name)
+def test_drawing_ends_with_its_processes(number, to_group, command, tmp_path):
+    process = drawing(command, tmp_path)
+    (os.killpg if to_group else os.kill)(process.pid, number)
+    _, said = process.communicate()
+    wait_until(lambda: not members(process.pid))
+    for path in tmp_path.glob("*.svg"):
+        ElementTree.parse(path)
+    assert all(path.read_bytes().rstrip().endswith(b"%%EOF") for path in tmp_path.glob("*.pdf"))
+    if number == signal.SIGKILL:
+        assert process.returncode == -number
+    else:
+        what = {"plot": "figures", "slides": "slides"}[command]
+        assert (process.returncode, said) == (3, f"{command}: interrupted; {what} may be missing\n")
+        assert not list(tmp_path.glob(".*")), "what was half written is removed"
+
+
+def test_a_worker_that_is_killed_ends_the_command(tmp_path):
+    process = drawing("plot", tmp_path)
+    os.kill(min(set(members(process.pid)) - {process.pid}), signal.SIGKILL)
+    _, said = process.communicate()
+    assert (process.returncode, said.count("\n")) == (3, 1) and "was killed" in said
+    assert not members(process.pid)
+
+
+def test_tasks_give_their_results_in_order_and_the_first_error():
+    assert in_parallel(lambda number: number**2, list(range(20))) == [number**2 for number in range(20)]
+    assert in_parallel(lambda number: number, []) == []
+
+    def refuse(number: int) -> None:
+        if number > 2:
+            raise CommandError(f"not {number}", 7)
+
+    with pytest.raises(CommandError, match="not 3") as refused:
+        in_parallel(refuse, list(range(9)))
+    assert refused.value.code == 7
+
+
+CHILD = """
+import sys
+from ridgebench import interruption
+from ridgebench.children import completed
+interruption.listen()
+try:
+    completed(["sh", "-c", "trap 'echo kept >{0}; exit' TERM; echo >{1}; while :; do sleep 0.01; done"])
+except KeyboardInterrupt:
+    sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("number", [*ENDING, signal.SIGXCPU, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_program_that_a_command_started_ends_with_it(number, tmp_path):
+    kept, began = tmp_path / "kept", tmp_path / "began"
+    process = begin(sys.executable, "-c", CHILD.format(kept, began))
+    wait_until(began.exists, process)
+    process.send_signal(number)
+    process.communicate()
+    wait_until(lambda: not members(process.pid))
+    if number == signal.SIGKILL:
+        assert process.returncode == -number
+    else:
+        assert process.returncode == 3 and kept.read_text() == "kept\n", "it ends by SIGTERM, and keeps what it has"
+
+
+def test_nohup_keeps_a_command_from_the_end_of_its_terminal(tmp_path):
+    process = drawing_under_nohup(tmp_path)
+    process.send_signal(signal.SIGHUP)
+    shown, said = process.communicate()
+    assert (process.returncode, said) == (0, "") and " files in " in shown
+
+
+def drawing_under_nohup(out: Path) -> subprocess.Popen:
+    process = begin("sh", "-c", f"trap '' HUP; exec {BINARY} plot {GOLDEN} --out {out}")
+    wait_until(lambda: list(out.glob(".*.tmp")), process)
+    return process
+
+
+def test_a_second_signal_ends_a_command_at_once(tmp_path):
+    """Of a command whose program does not end by SIGTERM. Repeated at once, a signal counts as one: `timeout` sends two."""
+    began = tmp_path / "began"
+    stubborn = CHILD.replace("echo kept >{0}; exit", "").format("", began)
+    process = begin(sys.executable, "-c", stubborn)
+    wait_until(began.exists, process)
+    wait_until(lambda: process.send_signal(signal.SIGTERM) or process.poll() is not None)
+    process.communicate()
+    assert process.returncode == -signal.SIGTERM
+    wait_until(lambda: not members(process.pid))
