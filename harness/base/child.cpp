@@ -58,6 +58,7 @@ Child::Child(const std::function<void(int)>& work) {
   process_ = fork();
   if (process_ == 0) {
     die_with_parent(parent);
+    use_default_signals();
     work_and_end(work, ends[1]);
   }
   close(ends[1]);
@@ -87,15 +88,6 @@ ChildAnswer Child::wait(double until_s) {
     answer.signal = WTERMSIG(status);
   }
   return answer;
-}
-
-void write_all(int descriptor, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = write(descriptor, text.data() + done, text.size() - done);
-    if (count < 0 && errno != EINTR) return;
-    if (count > 0) done += static_cast<std::size_t>(count);
-  }
 }
 
 }  // namespace ridgebench

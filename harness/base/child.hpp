@@ -38,7 +38,4 @@ class Child {
   int answer_ = -1;
 };
 
-// Writes all of the text, as far as the reader takes it.
-void write_all(int descriptor, const std::string& text);
-
 }  // namespace ridgebench

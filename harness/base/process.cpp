@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <string_view>
+
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -30,6 +34,23 @@ void enlarge_stacks_of_threads() {
 }
 
 const ProcessStart g_start;
+
+void say_and_end(int /*signal*/) {
+  constexpr std::string_view kLine = "ridgebench: interrupted\n";
+  write_all(STDERR_FILENO, kLine);
+  _exit(static_cast<int>(ExitCode::undecided));
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void handle_unless_ignored(void (*handler)(int)) {
+  for (const int signal : kEndingSignals) {
+    if (!is_ignored(signal)) std::signal(signal, handler);
+  }
+}
 
 }  // namespace
 
@@ -54,6 +75,21 @@ void die_with_parent(pid_t parent) {
   if (getppid() != parent) raise(SIGKILL);
 }
 
+void end_on_signals() { handle_unless_ignored(say_and_end); }
+
+void use_default_signals() { handle_unless_ignored(SIG_DFL); }
+
+void ignore_ending_signals() {
+  for (const int signal : kEndingSignals) std::signal(signal, SIG_IGN);
+}
+
+void block_ending_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : kEndingSignals) sigaddset(&signals, signal);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+}
+
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     // open() returns the smallest free descriptor, which is this one.
@@ -68,6 +104,23 @@ bool have_stack() {
   // The kernel reads the limit when the stack grows, so that a raised limit serves this process.
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, kStack);
   return limit.rlim_cur >= kSmallestStack && setrlimit(RLIMIT_STACK, &limit) == 0;
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool flush(int file) {
+  while (fdatasync(file) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
 }
 
 }  // namespace ridgebench

@@ -26,8 +26,8 @@ class CallerThread {
 
  private:
   // The signals of listen_for_signals() and catch_crashes().
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGXFSZ, SIGPIPE, SIGSEGV,
-                                       SIGBUS, SIGFPE,  SIGILL,  SIGABRT, SIGSYS};
+  static constexpr std::array kSignals{SIGINT,  SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ, SIGPIPE,
+                                       SIGSEGV, SIGBUS,  SIGFPE, SIGILL,  SIGABRT, SIGSYS};
   std::array<struct sigaction, kSignals.size()> handlers_{};
   cpu_set_t own_{};
   cpu_set_t pinned_{};

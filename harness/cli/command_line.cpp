@@ -9,6 +9,7 @@
 
 #include "harness/base/loaded_kernels.hpp"
 #include "harness/base/printable.hpp"
+#include "harness/base/process.hpp"
 #include "harness/base/terminal.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
@@ -125,6 +126,7 @@ int run_command_line(int argc, char** argv) {
   if (argc == 4 && argv[1] == std::string_view(kServeKernels)) {
     return static_cast<int>(serve_kernels(argv[2], argv[3]));
   }
+  end_on_signals();
   CLI::App app{
       "Measures the basic operations of deep learning on this machine and compares them with its "
       "roofline"};

@@ -77,6 +77,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
 // Finds an unwritable file before the run. An empty path stands for no file.
 void require_writable(const char* flag, const std::string& path) {
   if (path.empty()) return;
+  const bool is_new = access(path.c_str(), F_OK) != 0;
   // O_NONBLOCK: open() refuses a FIFO without a reader, and would wait for one otherwise.
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
   if (file < 0) {
@@ -84,6 +85,7 @@ void require_writable(const char* flag, const std::string& path) {
         fmt::format("{}: cannot write {}; allowed: a file in a folder that exists", flag, path));
   }
   close(file);
+  if (is_new) unlink(path.c_str());  // the run writes it at its end
 }
 
 std::filesystem::path results_path(const RunOptions& options) {

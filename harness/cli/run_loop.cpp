@@ -2,12 +2,12 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 
 #include "harness/base/terminal.hpp"
 #include "harness/cli/run/progress.hpp"
 #include "harness/cli/table.hpp"
+#include "harness/results/junit.hpp"
 
 namespace ridgebench {
 namespace {
@@ -18,10 +18,16 @@ void measure_all(Campaign& campaign) {
   for (std::size_t i = 0; i < total; ++i) progress.update(i + 1, campaign.measure(i).id);
 }
 
-// Writes in place: the path may be a device such as /dev/stdout, which must not be replaced.
-void write_copy(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  if (!(file << text).flush()) throw StorageError("cannot write " + path);
+// The rows, and those that a run which ended early did not come to: for JUnit, whose readers take a
+// missing case for one that does not exist.
+std::vector<Record> planned_rows(const Campaign& campaign) {
+  std::vector<Record> rows = campaign.records();
+  for (std::size_t i = rows.size(); i < campaign.cases().size(); ++i) {
+    rows.push_back(campaign.cases()[i].describe());
+    rows.back().status = Status::skipped;
+    rows.back().reason = "not measured: the run ended early";
+  }
+  return rows;
 }
 
 TableStyle table_style(const GoogleFlags& flags) {
@@ -32,7 +38,8 @@ TableStyle table_style(const GoogleFlags& flags) {
 }
 
 // Prints before it writes files, so that the user sees the results even if the disk is full.
-void report(const Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags) {
+void report(const Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags,
+            const std::string& junit) {
   const std::vector<Record>& records = campaign.records();
   if (flags.format == "console") {
     print_table(std::cout, records, campaign.doubts(), table_style(flags));
@@ -44,19 +51,21 @@ void report(const Campaign& campaign, const ResultsDirectory& directory, const G
   std::vector<Record> measured = records;
   std::erase_if(measured, [](const Record& record) { return record.status == Status::skipped; });
   write_atomically(directory.path() / "benchmark.json", google_report(measured, "json"));
-  if (!flags.out.empty()) write_copy(flags.out, google_report(records, flags.out_format));
+  if (!junit.empty()) write_named(junit, junit_xml(planned_rows(campaign), campaign.doubts()));
+  if (!flags.out.empty()) write_named(flags.out, google_report(records, flags.out_format));
 }
 
 }  // namespace
 
-void run_cases(Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags) {
+void run_cases(Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags,
+               const std::string& junit) {
   try {
     measure_all(campaign);
   } catch (...) {
-    report(campaign, directory, flags);
+    report(campaign, directory, flags, junit);
     throw;
   }
-  report(campaign, directory, flags);
+  report(campaign, directory, flags, junit);
 }
 
 }  // namespace ridgebench

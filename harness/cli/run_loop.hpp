@@ -6,8 +6,10 @@
 
 namespace ridgebench {
 
-// Measures all cases, prints the table or the format in `flags`, and writes DIR/benchmark.json. If
-// a case throws, the function reports the finished cases and rethrows. Throws StorageError.
-void run_cases(Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags);
+// Measures all cases, prints the table or the format in `flags`, and writes DIR/benchmark.json and,
+// where `junit` names a file, JUnit's XML. If a case throws, the function reports the finished
+// cases and rethrows. Throws StorageError.
+void run_cases(Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags,
+               const std::string& junit);
 
 }  // namespace ridgebench

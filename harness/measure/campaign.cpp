@@ -121,9 +121,7 @@ RunPlan::Chosen choose_cases(const RunRequest& request,
   for (const auto& device : devices) {
     Choice(request, filter, *device, chosen).add(request.seed, have_ceiling);
   }
-  if (chosen.cases.empty()) {
-    throw UsageError(no_case(filter, request.names));
-  }
+  if (chosen.cases.empty()) throw UsageError(no_case(filter, request.names));
   return chosen;
 }
 
@@ -191,6 +189,7 @@ const Record& Campaign::measure(std::size_t index) {
     record.status = Status::failed;
     record.reason = error.what();
     directory_->append(record);
+    records_.push_back(std::move(record));
     throw;
   }
   const bool judged = record.role != Role::kernel || record.fraction_of_measured_roof;

@@ -1,5 +1,6 @@
 #include "harness/measure/crash.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,23 +28,15 @@ std::atomic<const CurrentRow*> g_current = nullptr;  // null between rows
 std::vector<std::string> g_arguments;
 std::vector<char*> g_argv;
 std::array<char, 48> g_spent{};
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
+int g_folder = -1;  // in which the run began: names of the arguments may be relative
 
 // Calls async-signal-safe functions only. Returns if the program must end.
 void leave_row(const CurrentRow& row, std::size_t cause) {
-  if (!write_all(row.file, row.lines[cause]) || fdatasync(row.file) != 0) return;
+  if (!write_all(row.file, row.lines[cause]) || !flush(row.file)) return;
   write_all(STDERR_FILENO, row.messages[cause]);
   if (g_argv.empty()) return;
   if (signalled()) _exit(static_cast<int>(ExitCode::undecided));
-  process_start().execute_itself(g_argv.data());
+  if (fchdir(g_folder) == 0) process_start().execute_itself(g_argv.data());
 }
 
 void leave_current_row(std::size_t cause) {
@@ -55,6 +48,7 @@ void leave_current_row(std::size_t cause) {
 void catch_crashes(const std::vector<std::string>& arguments) {
   g_arguments = arguments;
   g_argv.clear();
+  if (g_folder < 0) g_folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (!arguments.empty()) {
     for (std::string& argument : g_arguments) g_argv.push_back(argument.data());
     g_argv.push_back(g_spent.data());

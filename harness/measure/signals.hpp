@@ -3,7 +3,8 @@
 
 namespace ridgebench {
 
-// After listen_for_signals, SIGINT and SIGTERM set signalled(). A second signal ends the process.
+// After listen_for_signals, an ending signal sets signalled(). A later one ends the process at
+// once, by that signal.
 void listen_for_signals();
 bool signalled();
 

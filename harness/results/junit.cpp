@@ -4,11 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 
 #include "harness/base/printable.hpp"
-#include "harness/results/results_directory.hpp"
 
 namespace ridgebench {
 namespace {
@@ -72,12 +70,6 @@ std::string junit_xml(std::span<const Record> records, const Doubts& doubts) {
       records.size(), std::ranges::count_if(records, failed), skipped);
   for (const Record& r : records) xml += test_case(r, doubts);
   return xml + "</testsuite>\n";
-}
-
-void write_junit(const std::string& path, std::span<const Record> records, const Doubts& doubts) {
-  std::ofstream file(path, std::ios::trunc);
-  file << junit_xml(records, doubts) << std::flush;
-  if (!file) throw StorageError(fmt::format("cannot write {}", path));
 }
 
 }  // namespace ridgebench

@@ -13,7 +13,4 @@ namespace ridgebench {
 // The output of a case names the ceilings whose controls moved.
 std::string junit_xml(std::span<const Record> records, const Doubts& doubts = {});
 
-// Writes it to a file, which may be a device such as /dev/stdout. Throws StorageError.
-void write_junit(const std::string& path, std::span<const Record> records, const Doubts& doubts);
-
 }  // namespace ridgebench

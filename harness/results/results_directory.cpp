@@ -12,34 +12,23 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <functional>
-#include <random>
+#include <optional>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "harness/base/checksum.hpp"
+#include "harness/base/process.hpp"
+#include "harness/results/whole_file.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
 namespace {
 
-constexpr const char* kTemporary = ".tmp";
 // Every file that write_atomically() and drop() write in a results folder.
 constexpr std::array<std::string_view, 5> kWritten{"environment.json", "records.jsonl",
                                                    "duels.jsonl", "benchmark.json", "SHA256SUMS"};
-
-std::string last_error() { return std::strerror(errno); }
-
-// Writes everything or throws with errno's text.
-void write_all(int file, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw StorageError(fmt::format("cannot write {}: {}", path, last_error()));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
 
 // Length of the file up to and including its last newline. Throws UsageError if it cannot be read.
 off_t whole_lines(const std::filesystem::path& path) {
@@ -48,49 +37,15 @@ off_t whole_lines(const std::filesystem::path& path) {
   return newline == std::string::npos ? 0 : static_cast<off_t>(newline + 1);
 }
 
-// Names the temporary file next to `path`. The random part keeps two processes apart.
-std::string temporary_name(const std::string& path) {
-  std::random_device random;
-  return fmt::format("{}.{:08x}{:08x}{}", path, random(), random(), kTemporary);
-}
-
-// Opens a temporary file next to `path` that did not exist before; a link under its name is an
-// error. Throws StorageError.
-int open_temporary(std::string& name, const std::string& path) {
-  int file = -1;
-  do {
-    name = temporary_name(path);
-    file = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-  } while (file < 0 && errno == EEXIST);
-  if (file < 0) throw StorageError(fmt::format("cannot write {}: {}", name, last_error()));
-  return file;
-}
-
-// Writes a temporary file, lets `before_rename` see its descriptor, and renames it to `path`.
-// Returns the open descriptor.
-int replace_file(const std::string& path, std::string_view text,
-                 const std::function<void(int)>& before_rename) {
-  std::string name;
-  const int file = open_temporary(name, path);
-  try {
-    write_all(file, text, name);
-    if (fsync(file) != 0)
-      throw StorageError(fmt::format("cannot flush {}: {}", name, last_error()));
-    before_rename(file);
-    if (rename(name.c_str(), path.c_str()) != 0) {
-      throw StorageError(fmt::format("cannot replace {}: {}", path, last_error()));
-    }
-  } catch (...) {
-    close(file);
-    unlink(name.c_str());
-    throw;
+// Tries to lock the file for this process. Returns empty if another process holds it, and false on
+// a file system without locks.
+std::optional<bool> lock(int file) {
+  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return std::nullopt;
+    if (errno != EINTR) return false;
   }
-  return file;
+  return true;
 }
-
-// Tries to lock the file for this process. Returns false if another process holds it. On a file
-// system without locks it returns true.
-bool lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 // Whether the path still names the open file: another process may have replaced it.
 bool is_still(const std::filesystem::path& path, int file) {
@@ -123,8 +78,10 @@ void remove_temporaries(const std::filesystem::path& folder) {
                   folder.string(), reason));
 }
 
-// Opens and locks the records. Throws UsageError.
-int open_records(const std::filesystem::path& folder, const std::filesystem::path& records) {
+// Opens and locks the records. Returns the descriptor and whether there is a lock. Throws
+// UsageError.
+std::pair<int, bool> open_records(const std::filesystem::path& folder,
+                                  const std::filesystem::path& records) {
   // O_NONBLOCK: a FIFO in place of the file must not stop the process.
   const int file = open(records.c_str(),
                         O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
@@ -134,45 +91,42 @@ int open_records(const std::filesystem::path& folder, const std::filesystem::pat
     close(file);
     refuse(folder, name + " is no regular file");
   }
-  if (!lock(file) || !is_still(records, file)) {
+  const std::optional<bool> locked = lock(file);
+  if (!locked || !is_still(records, file)) {
     close(file);
     throw UsageError(
         fmt::format("{} is in use by another run; allowed: wait until it ends, or another folder",
                     folder.string()));
   }
-  return file;
+  return {file, *locked};
 }
 
 }  // namespace
 
-void write_atomically(const std::filesystem::path& path, std::string_view text) {
-  close(replace_file(path.string(), text, [](int) {}));
-}
-
 ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file)
-    : path_(std::move(path)), file_(file) {
+    : given_(std::move(path)), path_(std::filesystem::absolute(given_)), file_(file) {
   std::error_code error;
   std::filesystem::create_directories(path_, error);
-  if (error) refuse(path_, error.message());
+  if (error) refuse(given_, error.message());
   const bool is_run = file_ == kRecordsFile;
   if (const auto other = is_run ? kDuelsFile : kRecordsFile; exists(path_ / other, error)) {
-    throw UsageError(fmt::format("{} holds {}; allowed: a new folder", path_.string(), other));
+    throw UsageError(fmt::format("{} holds {}; allowed: a new folder", given_.string(), other));
   }
   const std::filesystem::path records = path_ / file_;
   const bool described = exists(path_ / "environment.json", error);
   const auto refuse_the_run = [&] {
     throw UsageError(fmt::format("{} already holds {}; allowed: a folder without results{}",
-                                 path_.string(), is_run ? "a run" : "duels",
-                                 is_run ? ", or --resume " + path_.string() : ""));
+                                 given_.string(), is_run ? "a run" : "duels",
+                                 is_run ? ", or --resume " + given_.string() : ""));
   };
   if (!resume && described && !exists(records, error)) refuse_the_run();
-  records_ = open_records(path_, records);
+  std::tie(records_, locked_) = open_records(given_, records);
   // A run that was killed before its environment was written holds nothing.
   if (!resume && (described || file_size(records, error) > 0)) {
     close(records_);
     refuse_the_run();
   }
-  if (ftruncate(records_, whole_lines(records)) != 0) refuse(path_, last_error());
+  if (ftruncate(records_, whole_lines(records)) != 0) refuse(given_, last_error());
   remove_temporaries(path_);
 }
 
@@ -197,12 +151,12 @@ void ResultsDirectory::append(const nlohmann::ordered_json& result) {
   const std::scoped_lock lock(mutex_);
   const off_t before = lseek(records_, 0, SEEK_END);
   try {
-    write_all(records_, line, (path_ / file_).string());
+    write_or_throw(records_, line, (path_ / file_).string());
   } catch (...) {
     if (ftruncate(records_, before) != 0) throw;  // readers drop an unfinished line anyway
     throw;
   }
-  if (fdatasync(records_) != 0) {
+  if (!flush(records_)) {
     throw StorageError(fmt::format("cannot flush {}: {}", path_.string(), last_error()));
   }
 }

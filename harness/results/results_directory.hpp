@@ -10,18 +10,9 @@
 #include <string_view>
 
 #include "harness/results/record.hpp"
+#include "harness/results/whole_file.hpp"
 
 namespace ridgebench {
-
-// The disk is full or the folder is gone. What was written before stays valid.
-class StorageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Writes a whole file or leaves the old one: temporary file, fsync, rename. The temporary file is a
-// new one with a random name. Throws StorageError.
-void write_atomically(const std::filesystem::path& path, std::string_view text);
 
 inline constexpr std::string_view kRecordsFile = "records.jsonl";
 inline constexpr std::string_view kDuelsFile = "duels.jsonl";
@@ -38,7 +29,12 @@ class ResultsDirectory {
   ResultsDirectory& operator=(const ResultsDirectory&) = delete;
   ~ResultsDirectory();
 
+  // Absolute: a kernel of a user may change the current folder.
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // As the user named it.
+  [[nodiscard]] const std::filesystem::path& given() const { return given_; }
+  // False on a file system without locks, where another run may write into the folder, too.
+  [[nodiscard]] bool is_locked() const { return locked_; }
   // The descriptor of the file of results, for a signal handler that appends a line.
   [[nodiscard]] int records_file() const { return records_; }
 
@@ -58,10 +54,12 @@ class ResultsDirectory {
   void write_checksums() const;
 
  private:
+  std::filesystem::path given_;
   std::filesystem::path path_;
   std::string_view file_;
   std::mutex mutex_;
   int records_ = -1;
+  bool locked_ = false;
 };
 
 // The files that SHA256SUMS lists, as far as they exist.

@@ -23,8 +23,8 @@ constexpr std::array kHostFacts{"hostname_hash", "cpu_model", "sockets",    "cor
                                 "kernel",        "os",        "governor",   "libc",
                                 "numa_nodes",    "container", "virtualized"};
 // What the run keeps from its beginning.
-constexpr std::array kKept{"run_id", "started",   "command_line",         "devices",
-                           "host",   "scheduler", "environment_variables"};
+constexpr std::array kKept{"run_id",  "started", "command_line", "conditions",
+                           "devices", "host",    "scheduler",    "environment_variables"};
 
 // Returns a value of a file for a message.
 std::string shown(const ordered_json& value) {

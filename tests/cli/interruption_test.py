@@ -1,15 +1,19 @@
-"""Ctrl-C, SIGTERM, kill -9 and a full disk: every finished row is kept, --resume does the rest."""
+"""Ctrl-C, SIGTERM, a lost terminal, kill -9 and a full disk: every finished row is kept, --resume does the rest."""
 
 import random
 import resource
 import signal
 import time
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from command_line import (
     OK,
     SMALL,
     UNDECIDED,
+    environment,
     finish,
     ids,
     interrupted_copy,
@@ -21,12 +25,14 @@ from command_line import (
     start,
     strict_json,
     wait_for_rows,
+    wait_until,
 )
 from fault_log import rows_lost, tell_fault
 
 # Every row takes a tenth of a second, so a signal after three rows interrupts the run.
 SLOW = ("--device", "sim", "--filter", "(relu|dot)/naive")
 KILLS = 100
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU]
 RECORD = schema("record")
 
 
@@ -51,7 +57,7 @@ def resume_and_check(folder, expected: list[str]) -> None:
     assert (sound.returncode, sound.stderr) == (OK, "")
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("which", ENDING, ids=lambda which: which.name)
 def test_a_signal_keeps_the_finished_rows(which, tmp_path):
     folder = tmp_path / "results"
     *planned, _ = ridgebench("run", "--dry-run", *SLOW).stdout.splitlines()
@@ -68,6 +74,56 @@ def test_a_signal_keeps_the_finished_rows(which, tmp_path):
     assert read_environment(folder)["interrupted"] is True
     assert read_environment(folder)["ended"] is None
     resume_and_check(folder, [line.split()[0] for line in planned])
+
+
+def test_an_interrupted_run_writes_its_junit(tmp_path):
+    """CI systems read the file of a job that a time limit ended: what was not measured is skipped, with the reason."""
+    folder, junit = tmp_path / "results", tmp_path / "junit.xml"
+    *planned, _ = ridgebench("run", "--dry-run", *SLOW).stdout.splitlines()
+    process = start("run", "--out", folder, "--junit", junit, *SLOW)
+    wait_for_rows(process, folder, 3)
+    assert not junit.exists(), "a run that was killed leaves no empty file"
+    process.send_signal(signal.SIGTERM)
+    assert finish(process).returncode == UNDECIDED
+    cases = ElementTree.parse(junit).getroot().findall("testcase")
+    assert [case.attrib["name"] for case in cases] == [line.split()[0] for line in planned]
+    skipped = [case.find("skipped").attrib["message"] for case in cases if case.find("skipped") is not None]
+    assert len(cases) - len(skipped) == len(whole_lines(folder))
+    assert set(skipped) == {"not measured: the run ended early"}
+    assert ridgebench("run", "--resume", folder, "--junit", junit).returncode == OK
+    assert ElementTree.parse(junit).find(".//skipped") is None
+
+
+def test_a_signal_sent_twice_at_once_is_one(tmp_path):
+    """`timeout` signals its program and then the group; a later signal ends the run at once."""
+    folder = tmp_path / "results"
+    process = start("run", "--out", folder, *SLOW)
+    wait_for_rows(process, folder, 1)
+    for _ in range(3):
+        process.send_signal(signal.SIGTERM)
+    assert "--resume" in one_line(finish(process), UNDECIDED)
+
+
+def test_a_run_under_nohup_outlives_its_terminal(tmp_path):
+    folder = tmp_path / "results"
+    process = start("run", "--out", folder, *SMALL, preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_IGN))
+    wait_for_rows(process, folder, 1)
+    process.send_signal(signal.SIGHUP)
+    assert finish(process).returncode == OK
+
+
+@pytest.mark.parametrize("which", ENDING, ids=lambda which: which.name)
+def test_a_command_says_that_it_was_interrupted(which, tmp_path):
+    """`doctor` waits for a Python that never answers."""
+    python, began = tmp_path / "python", tmp_path / "began"
+    python.write_text(f"#!/bin/sh\necho $$ >{began}\nexec sleep 1000\n")
+    python.chmod(0o755)
+    process = start("doctor", env=environment(RIDGEBENCH_PYTHON=str(python)))
+    child = wait_until(lambda: began.exists() and began.read_text().endswith("\n") and int(began.read_text()), process)
+    process.send_signal(which)
+    result = finish(process)
+    assert (result.returncode, result.stdout, result.stderr) == (UNDECIDED, "", "ridgebench: interrupted\n")
+    wait_until(lambda: not Path(f"/proc/{child}/cmdline").exists() or not Path(f"/proc/{child}/cmdline").read_bytes())
 
 
 def test_kill_9_at_random_instants_loses_no_finished_row(finished, tmp_path):

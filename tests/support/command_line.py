@@ -45,11 +45,11 @@ def ridgebench(*arguments, **options) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, check=False, **defaults | options)
 
 
-def start(*arguments) -> subprocess.Popen:
+def start(*arguments, **options) -> subprocess.Popen:
     """Starts ridgebench without waiting for it."""
     command = [BINARY, *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, env=environment(), text=True, **pipes)
+    return subprocess.Popen(command, **{"env": environment(), "text": True} | pipes | options)
 
 
 def one_line(result: subprocess.CompletedProcess, code: int) -> str:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/base/child.hpp"
+#include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/doctor/facts.hpp"
 #include "harness/cli/doctor/listed_device.hpp"

@@ -121,7 +121,7 @@ ExitCode run_duels(std::vector<DuelCase> duels, const DuelRequest& request,
                          .early_launches = !options.no_early,
                          .device = devices.size() == 1 ? options.device : ""},
                         directory);
-  const std::string folder = printable(directory.path().string());
+  const std::string folder = printable(directory.given().string());
   try {
     campaign.measure_all();
   } catch (const Interrupted&) {

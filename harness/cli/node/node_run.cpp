@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/base/child.hpp"
+#include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"

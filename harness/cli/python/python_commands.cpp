@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/base/child.hpp"
+#include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/python_command_table.hpp"
 #include "kernels/common/error.hpp"
@@ -117,6 +118,7 @@ std::string answer_of_python(const std::vector<std::string>& words) try {
 void run_python_command(int argc, char** argv) {
   const Package package = find_package();
   const std::string python = interpreter(package.python);
+  block_ending_signals();  // roofline/ridgebench/interruption.py unblocks them
   become(python, package, {argv + 1, argv + argc});
   throw UsageError(fmt::format(
       "cannot run {}: {}; `{}` needs Python 3.9 or newer with numpy, scipy and matplotlib "

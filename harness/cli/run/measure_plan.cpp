@@ -11,7 +11,6 @@
 #include "harness/cli/terminal/plot.hpp"
 #include "harness/measure/crash.hpp"
 #include "harness/measure/turns.hpp"
-#include "harness/results/junit.hpp"
 #include "harness/results/resume.hpp"
 
 namespace ridgebench {
@@ -55,7 +54,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   if (settings.take_turns) campaign.take_turns();
   if (settings.together > 0) campaign.count_spent(-wait_for_start(settings.together));
   catch_crashes(settings.after_a_crash);
-  run_cases(campaign, directory, settings.flags);
+  run_cases(campaign, directory, settings.flags, settings.junit);
   add_doubts(environment, campaign.doubts());
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
@@ -63,8 +62,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   if (settings.plot && settings.flags.format == "console") {
     show_rooflines(directory.path().string(), settings.flags.color);
   }
-  if (!settings.junit.empty()) write_junit(settings.junit, campaign.records(), campaign.doubts());
-  return conclude(campaign.records(), directory.path().string(), settings.roofs_unknown);
+  return conclude(campaign.records(), directory.given().string(), settings.roofs_unknown);
 }
 
 }  // namespace ridgebench

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <bit>
-#include <csignal>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -117,9 +116,6 @@ ExitCode serve_kernels(const std::string& file, const std::string& path) {
                     kServeKernels));
     return ExitCode::usage;
   }
-  // The process that verifies and times decides what an interruption means.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGTERM, SIG_IGN);
   KernelServer server;  // counts what the file registers
   if (!load_into_this_process(file, path)) return ExitCode::usage;
   while (std::optional<KernelMessage> command = receive_message(kKernelSocket)) {

@@ -19,6 +19,7 @@ namespace {
 // new one.
 [[noreturn]] void become_kernel_process(pid_t parent, int socket, char* const* arguments) {
   die_with_parent(parent);
+  ignore_ending_signals();  // the process that verifies and times decides what they mean
   dup2(STDERR_FILENO, STDOUT_FILENO);
   // dup2() leaves a descriptor as it is that has the right number already.
   if (socket == kKernelSocket) {

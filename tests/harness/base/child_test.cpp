@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 
 namespace ridgebench {
