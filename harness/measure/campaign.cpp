@@ -13,6 +13,7 @@
 #include "harness/base/process.hpp"
 #include "harness/device/isolated/kernel_process.hpp"
 #include "harness/measure/crash.hpp"
+#include "harness/measure/kept_state.hpp"
 #include "harness/measure/preparation.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "harness/results/outcome.hpp"
@@ -179,6 +180,7 @@ const Record& Campaign::measure(std::size_t index) {
   watchdog_.start(hang_limit_);
   const auto disarm = [this](void*) { watchdog_.stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
+  const KeptState state;
   Record record;
   double preparation_s = 0;
   try {

@@ -28,10 +28,14 @@ CXX = os.environ.get("CXX", "g++")
 SOURCE = r"""
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <atomic>
+#include <cfenv>
+#include <clocale>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -96,9 +100,46 @@ void twice(const float* x, float* y, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];
 }
 
+mode_t mask_of_files() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return mask;
+}
+
+// What a kernel may do to its process, and what another kernel then finds, as text.
+void spoil(const std::string& what) {
+  const rlimit none{};
+  sigset_t all;
+  sigfillset(&all);
+  if (what == "folder" && chdir("/") != 0) std::abort();
+  if (what == "mask") umask(0777);
+  if (what == "locale") std::setlocale(LC_ALL, "C.UTF-8");
+  if (what == "signals") sigprocmask(SIG_BLOCK, &all, nullptr);
+  if (what == "rounding") std::fesetround(FE_UPWARD);
+  if (what == "limits" && setrlimit(RLIMIT_NOFILE, &none) != 0) std::abort();
+#if defined(__SSE__)
+  if (what == "flushing") __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040U);
+#endif
+}
+
+std::string found() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  sigset_t blocked;
+  sigprocmask(SIG_SETMASK, nullptr, &blocked);
+  volatile float smallest = 1.1754944e-38f;
+  const float half = smallest / 2;
+  char folder[4096] = {};
+  if (getcwd(folder, sizeof folder) == nullptr) return "no folder";
+  return std::string(folder) + ' ' + std::to_string(mask_of_files()) + ' ' + std::setlocale(LC_ALL, nullptr) + ' ' +
+         std::to_string(sigismember(&blocked, SIGUSR1)) + ' ' + std::to_string(std::fegetround()) + ' ' +
+         std::to_string(files.rlim_cur) + ' ' + std::to_string(half > 0);
+}
+
 void launch(const float* x, float* y, std::int64_t n) {
   const int number = ++launches;
   launches.notify_all();
+  spoil(std::getenv("DOES"));
   if (does("crash")) std::raise(SIGSEGV);
   if (does("exit")) std::exit(0);
   if (does("throw")) throw std::runtime_error("no luck");
@@ -146,6 +187,7 @@ const Registration relu({.operation = "relu", .name = "minus", .engine = Engine:
 const RegisterOperation other{doubling("other")};
 const Registration honest({.operation = "other", .name = "honest", .engine = Engine::memory},
                           [](Queue&, const Shape& s, const float* x, float* y) {
+                            if (const char* log = std::getenv("FOUND")) std::ofstream(log) << found();
                             return [=, n = s["n"]] { twice(x, y, n); };
                           });
 }  // namespace
@@ -243,6 +285,26 @@ def test_a_fault_costs_its_row_and_no_other(does, reason, crashed, cheats, tmp_p
     assert "resumed" not in read_environment(tmp_path / "results"), "the run was not started again"
 
 
+SPOILT = ["folder", "mask", "locale", "signals", "rounding", "limits"] + ["flushing"] * (os.uname().machine == "x86_64")
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_a_kernel_does_to_its_process_reaches_no_other_row(what, cheats, tmp_path):
+    """`other` finds the process of its kernels as it is where `twice` does nothing, whichever comes first."""
+    found = {}
+    for does in ("nothing", what):
+        log, out = tmp_path / f"found-{does}", tmp_path / does
+        done = ridgebench("run", "--device", "sim", f"--load={cheats}", "--filter", "^(twice|other)/", "--budget", "0.5",
+                          "--out", out, cwd=tmp_path, env=environment(DOES=does, FOUND=str(log)))  # fmt: skip
+        rows = {row["op"]: row for row in records(out) if row["role"] == "kernel"}
+        assert rows["other"]["status"] == "ok", done.stderr
+        assert list(rows) == ["twice", "other"], "the seed puts the hostile kernel first"
+        found[does] = log.read_text()
+        sound = ridgebench("verify", out)
+        assert sound.returncode == OK, sound.stderr
+    assert found[what] == found["nothing"]
+
+
 def kernels_process(path: Path) -> int:
     wait_until(lambda: path.exists() and path.read_text().endswith("\n"))
     return int(path.read_text())
@@ -278,23 +340,15 @@ def test_a_signal_costs_the_row(cheats, tmp_path):
     assert rows["other"]["status"] == "ok"
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_the_process_of_the_kernels_ends_with_the_run(which, cheats, tmp_path):
     process, kernels = looping(cheats, tmp_path)
-    process.send_signal(which)  # of two SIGINT, the second ends the run at once
-    if which == signal.SIGINT:
+    if which != signal.SIGKILL:
         os.kill(kernels, which)  # Ctrl-C reaches both, and that process leaves it to the other one
-        wait_until(lambda: "SigCgt" not in signals_caught(process.pid))
-        process.send_signal(which)
+    wait_until(lambda: process.send_signal(which) or process.poll() is not None)  # a later one ends the run at once
     process.communicate()
     assert process.returncode == -which
     wait_until(lambda: has_ended(kernels))
-
-
-def signals_caught(process: int) -> str:
-    """The line of the signals that a process catches, if SIGINT is among them."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return "".join(line for line in lines if line.startswith("SigCgt") and int(line.split()[1], 16) & 1 << signal.SIGINT - 1)
 
 
 def test_the_measuring_process_never_loads_the_file(cheats, tmp_path):

@@ -85,11 +85,13 @@ void KernelsFile::reference(nlohmann::json command, std::span<const RowsOfSet> s
 }
 
 std::shared_ptr<KernelProcess> KernelsFile::launcher(int threads) {
-  if (!launcher_ || launcher_->ended()) {
-    launcher_ = std::make_shared<KernelProcess>(file_, kernels_);
-    launcher_->ask({{"do", "threads"}, {"threads", threads}});
+  auto process = launcher_.lock();
+  if (!process || process->ended()) {
+    process = std::make_shared<KernelProcess>(file_, kernels_);
+    process->ask({{"do", "threads"}, {"threads", threads}});
+    launcher_ = process;
   }
-  return launcher_;
+  return process;
 }
 
 }  // namespace ridgebench

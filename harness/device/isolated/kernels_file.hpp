@@ -36,7 +36,8 @@ class KernelsFile {
   void reference(nlohmann::json command, std::span<const RowsOfSet> sets,
                  std::span<const std::size_t> elements);
 
-  // The process that launches, on that many threads. It starts if none runs.
+  // The process that launches, on that many threads. It ends with the last plan and launch that
+  // hold it: what a kernel did to its process is of no concern to the next row.
   std::shared_ptr<KernelProcess> launcher(int threads);
 
  private:
@@ -47,7 +48,7 @@ class KernelsFile {
   nlohmann::json description_;
   std::mutex mutex_;
   std::unique_ptr<KernelProcess> functions_;
-  std::shared_ptr<KernelProcess> launcher_;
+  std::weak_ptr<KernelProcess> launcher_;
   std::map<std::string, nlohmann::json> values_;  // by the packed command
   std::shared_ptr<void> results_;                 // of references, and copies of their inputs
   std::size_t results_bytes_ = 0;

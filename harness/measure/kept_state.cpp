@@ -1,0 +1,53 @@
+#include "harness/measure/kept_state.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <cstddef>
+
+namespace ridgebench {
+namespace {
+
+// The system reads the mask of new files only together with setting it.
+mode_t read_mask() {
+  const mode_t mask = umask(077);
+  umask(mask);
+  return mask;
+}
+
+}  // namespace
+
+KeptState::KeptState()
+    : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)),
+      mask_(read_mask()),
+      locale_(std::setlocale(LC_ALL, nullptr)) {
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked_);
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    getrlimit(static_cast<__rlimit_resource>(i), &limits_[i]);
+  }
+  std::fegetenv(&arithmetic_);
+}
+
+KeptState::~KeptState() {
+  if (folder_ >= 0) {
+    static_cast<void>(!fchdir(folder_));
+    close(folder_);
+  }
+  umask(mask_);
+  if (locale_ != std::setlocale(LC_ALL, nullptr)) std::setlocale(LC_ALL, locale_.c_str());
+  pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    const auto which = static_cast<__rlimit_resource>(i);
+    rlimit now{};
+    if (getrlimit(which, &now) != 0) continue;
+    now.rlim_cur = std::min(limits_[i].rlim_cur, now.rlim_max);
+    setrlimit(which, &now);
+  }
+#pragma omp parallel
+  std::fesetenv(&arithmetic_);
+}
+
+}  // namespace ridgebench
