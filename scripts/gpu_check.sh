@@ -75,9 +75,13 @@ write_tar() {
     mv "$out/gpu_check.tar.gz.new" "$out/gpu_check.tar.gz"
 }
 
+# If this script is killed, the system ends the stage that runs, where setpriv is.
+tied=()
+! setpriv --pdeathsig INT true 2>/dev/null || tied=(setpriv --pdeathsig INT)
+
 # SIGINT lets the program keep what it has.
 interrupted() {
-  trap '' INT TERM
+  trap '' INT TERM HUP
   [[ -z ${running:-} ]] || { kill -INT "$running" && wait "$running"; } 2>/dev/null
   echo "gpu_check.sh: interrupted; the same command goes on" >&2
   write_tar
@@ -102,7 +106,7 @@ run_stage() {
     watcher=$!
   fi
   # A program that a kernel blocks is killed.
-  stage_end=$((EPOCHSECONDS + limit)) timeout --signal=INT --kill-after=4 "$limit" \
+  stage_end=$((EPOCHSECONDS + limit)) "${tied[@]}" timeout --signal=INT --kill-after=4 "$limit" \
     bash scripts/gpu_check/stages.sh "$name" >"$work/$name.log" 2>&1 </dev/null &
   running=$!
   wait "$running"
@@ -193,7 +197,7 @@ mkdir -p "${WORK:=build/gpu_check/work}" "${OUT:=build/gpu_check}" || exit 2
 work=${WORK%/} out=$(cd "$OUT" && pwd)
 export binary device_tests device rehearse work
 require_same_program
-trap interrupted INT TERM
+trap interrupted INT TERM HUP
 
 # check COMMAND: runs its stages.
 check() {

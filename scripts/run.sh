@@ -83,7 +83,8 @@ fi
 
 started=$(mktemp)
 trap 'rm -f "$started"' EXIT
-"$program" run "${arguments[@]}"
+trap 'end_child run.sh' INT TERM HUP
+as_child "$program" run "${arguments[@]}"
 status=$?
 if [[ ! -s $results/records.jsonl || $started -nt $results/records.jsonl ]]; then
   exit "$status"
@@ -97,7 +98,7 @@ if [[ -z $root ]]; then results=${results#"$PWD"/}; fi
 later="this draws later: $(printf '%q && %q %q' "${root}scripts/setup.sh" "${root}scripts/plot.sh" "$results")"
 if ! can_draw; then
   say "measured, but not drawn without Python 3.9 or newer with ${drawing_packages[*]}; $later"
-elif scripts/plot.sh "$results" >&2 && scripts/python.sh -m ridgebench report "$results" >&2; then
+elif as_child scripts/plot.sh "$results" >&2 && as_child scripts/python.sh -m ridgebench report "$results" >&2; then
   say "figures: $results/figures; all in one page: $results/report.html"
 else
   say "measured, but not drawn; $later"

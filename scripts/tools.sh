@@ -56,4 +56,31 @@ from importlib.util import find_spec
 sys.exit(sys.version_info < (3, 9) or not all(map(find_spec, sys.argv[1:])))' "${@:2}" 2>/dev/null
 }
 
+# Runs a command as the child of this script. The script's trap passes signals on to it; where setpriv is, the system ends it
+# if the script is killed.
+child=
+as_child() {
+  local tied=() status
+  ! setpriv --pdeathsig TERM true 2>/dev/null || tied=(setpriv --pdeathsig TERM)
+  "${tied[@]}" "$@" <&0 &
+  child=$!
+  wait "$child"
+  status=$?
+  child=
+  return "$status"
+}
+
+# end_child PROGRAM: ends the child of as_child, which keeps what it has, and the script.
+end_child() {
+  local status=0
+  trap '' INT TERM HUP
+  if [[ -n $child ]]; then
+    kill -TERM "$child" 2>/dev/null
+    wait "$child"
+    status=$?
+  fi
+  [[ $status -eq 3 ]] || echo "$1: interrupted" >&2  # a command of ridgebench has said so
+  exit 3
+}
+
 can_draw() { has_packages scripts/python.sh "${drawing_packages[@]}"; }

@@ -2,9 +2,12 @@
 
 import os
 import shlex
+import shutil
+import signal
 import subprocess
 
 import pytest
+from command_line import wait_until
 from stub_tools import DRAWS, Machine
 
 NVCC = "opt/cuda/bin/nvcc"
@@ -180,3 +183,26 @@ def test_a_build_that_fails_ends_with_8(machine):
     machine.add("cmake", '[ "$1" = --version ] && echo cmake version 3.25.1')
     done = machine.call("run.sh")
     assert done.returncode == 8 and machine.calls("measured") == []
+
+
+WAITS = """#!/bin/sh
+trap 'echo "measured: kept" >>{log}; exit 3' TERM
+trap '' INT
+touch {log}.began
+while :; do sleep 0.01; done
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_signal_to_the_script_ends_the_run(machine, number):
+    machine.add("sleep", "exec " + shutil.which("sleep") + ' "$@"')
+    machine.add("setpriv", "exec " + shutil.which("setpriv") + ' "$@"')
+    assert machine.call("run.sh", "--build-only").returncode == 0
+    machine.add_file(machine.root / "build/release/ridgebench", WAITS.format(log=machine.log))
+    with machine.begin("run.sh", "--device", "cpu") as process:
+        wait_until(machine.log.with_name("log.began").exists, process)
+        process.send_signal(number)
+        _, said = process.communicate()
+    wait_until(lambda: machine.calls("measured") == ["measured: kept"])
+    assert process.returncode == (-number if number == signal.SIGKILL else 3)
+    assert "run.sh" not in said, "the run has its own word"

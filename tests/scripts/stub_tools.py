@@ -92,11 +92,18 @@ class Machine:
         self.add_cmake()
         self.add("ninja")
 
-    def call(self, script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
-        """Runs a script with this machine's tools, and with no variables of the test's machine but HOME."""
+    def begin(self, script: str, *arguments: str, **variables: str) -> subprocess.Popen:
+        """Starts a script with this machine's tools, and with no variables of the test's machine but HOME."""
         environment = {"PATH": str(self.tools), "HOME": str(self.folder), "LC_ALL": "C.UTF-8"} | variables
         command = [self.root / "scripts" / script, *arguments]
-        return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, encoding="utf-8")
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+        return subprocess.Popen(command, cwd=self.root, env=environment, **pipes)
+
+    def call(self, script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
+        """Runs a script to its end."""
+        process = self.begin(script, *arguments, **variables)
+        stdout, stderr = process.communicate()
+        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     def calls(self, name: str) -> list[str]:
         """The lines of the log that begin with `name`."""

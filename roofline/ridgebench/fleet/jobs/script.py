@@ -36,14 +36,28 @@ write_job() {{
   printf '{{"schema": "{schema}", "node": "%s", "job": %s, "started": "%s", "ended": %s, "exit": %s}}\\n' \\
     "$node" "$job" "$started" "$1" "$2" >"$folder.job.tmp" && mv "$folder.job.tmp" "$folder{job}"
 }}
-stopped=''
-trap 'stopped=1' TERM  # the scheduler's signal reaches the command, too, and this script must live to note its end
+child= again= stopped=
+# This script must live to note the end of the command, which may get the signal of a scheduler twice.
+trap 'again=yes stopped=yes; [[ -z $child ]] || kill -TERM "$child" 2>/dev/null' TERM HUP INT
+# Runs a command and leaves its exit code in `code`.
+attend() {{
+  again=
+  "$@" &
+  child=$!
+  wait "$child"
+  code=$?
+  while [[ -n $again ]]; do  # a signal ends wait before the command ends
+    again=
+    wait "$child"
+    code=$?
+  done
+  child=
+}}
 write_job null null || exit 2
-timeout -k {kill} {doctor_limit} {program} doctor --json --timeout {doctor_s} >"$folder{doctor}" 2>/dev/null
+attend timeout -k {kill} {doctor_limit} {program} doctor --json --timeout {doctor_s} >"$folder{doctor}" 2>/dev/null
 code=143
 if [[ -z $stopped ]]; then
-  timeout -k {kill} {limit} {program} run --concurrent {words} --out "$folder" >"$folder.output.txt" 2>&1
-  code=$?
+  attend timeout -k {kill} {limit} {program} run --concurrent {words} --out "$folder" >"$folder.output.txt" 2>&1
 fi
 write_job "\\"$(now)\\"" "$code"
 exit "$code"
