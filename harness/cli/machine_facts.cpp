@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "harness/base/checksum.hpp"
+#include "harness/device/cpu/cgroup.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/cpu/processor.hpp"
 #include "roofline/nullable.hpp"
@@ -47,7 +48,7 @@ ordered_json host() {
       {"governor", nullable(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
       {"libc", gnu_get_libc_version()},
       {"numa_nodes", nullable(first_line("/sys/devices/system/node/online"))},
-      {"cgroup", nullable(first_line("/proc/self/cgroup"))},
+      {"cgroup", nullable(Cgroup::own().line())},
       {"container", nullable(container())},
       {"virtualized", nullable(host_processor().virtualized)}};
 }

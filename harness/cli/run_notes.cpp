@@ -7,6 +7,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/base/terminal.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/doctor/conditions.hpp"
 #include "harness/results/outcome.hpp"
 
 namespace ridgebench {
@@ -66,6 +67,19 @@ void note_latest(const std::string& reason) {
       fmt::format("note: results/local/latest does not name this run: {}; once it is removed, the "
                   "next run makes the link\n",
                   reason));
+}
+
+void note_conditions(const ResultsDirectory& directory, const doctor::Findings& conditions) {
+  const std::string text = doctor::text_of_conditions(conditions);
+  if (!text.empty()) write_error(fmt::format("note: all rows are in doubt: {}\n", printable(text)));
+  note_without_lock(directory);
+}
+
+void note_without_lock(const ResultsDirectory& directory) {
+  if (directory.is_locked()) return;
+  write_error(
+      fmt::format("note: the file system of {} has no locks: no other run is kept out of it\n",
+                  printable(directory.given().string())));
 }
 
 ExitCode conclude(const std::vector<Record>& records, const std::string& folder,

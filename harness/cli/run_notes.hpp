@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/doctor/finding.hpp"
 #include "harness/measure/campaign.hpp"
 #include "kernels/common/error.hpp"
 
@@ -21,6 +22,11 @@ void note_left_out(const RunPlan& plan);
 
 // Tells the user that results/local/latest still names something else.
 void note_latest(const std::string& reason);
+
+// Tells the user before the run what may falsify all its rows, and that the folder has no lock.
+void note_conditions(const ResultsDirectory& directory, const doctor::Findings& conditions);
+// The second part, for other commands.
+void note_without_lock(const ResultsDirectory& directory);
 
 // Prints notes on finished records and the folder that holds them. Returns the run's exit code. The
 // user has read `said` before: why rows have no roof.

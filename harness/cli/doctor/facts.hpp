@@ -27,6 +27,8 @@ Facts read_driver(const Request& request);
 Facts read_gpus(const Facts& driver, const Request& request);
 Facts read_libraries();
 Facts read_host(const Request& request);
+// Governors of the processors, each once.
+Facts read_governors(const std::filesystem::path& root);
 Facts read_python(const Request& request);
 // [{device, reason, rows, techniques}] of the standard profile, most rows first.
 Facts read_skipped(const Facts& gpus);

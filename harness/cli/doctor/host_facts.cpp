@@ -33,19 +33,6 @@ CpuDevice& this_host() {
   return host;
 }
 
-// Governors of the processors, each once.
-Facts governors(const std::filesystem::path& root) {
-  Facts found = Facts::array();
-  for (const int cpu : std::views::iota(0, 4096)) {
-    const std::string folder = fmt::format("sys/devices/system/cpu/cpu{}", cpu);
-    if (!std::filesystem::exists(root / folder)) break;
-    const std::string governor = first_line(root / folder / "cpufreq/scaling_governor");
-    if (governor.empty() || std::ranges::find(found, Facts(governor)) != found.end()) continue;
-    found.push_back(governor);
-  }
-  return found;
-}
-
 Facts stack_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return nullptr;
@@ -101,6 +88,18 @@ Facts rows_of(const std::string& name, Device& device) {
 
 }  // namespace
 
+Facts read_governors(const std::filesystem::path& root) {
+  Facts found = Facts::array();
+  for (const int cpu : std::views::iota(0, 4096)) {
+    const std::string folder = fmt::format("sys/devices/system/cpu/cpu{}", cpu);
+    if (!std::filesystem::exists(root / folder)) break;
+    const std::string governor = first_line(root / folder / "cpufreq/scaling_governor");
+    if (governor.empty() || std::ranges::find(found, Facts(governor)) != found.end()) continue;
+    found.push_back(governor);
+  }
+  return found;
+}
+
 Facts read_libraries() {
   Facts openblas{{"version", nullable(openblas_version())},
                  {"file", nullable(loaded_file("libopenblas"))},
@@ -120,7 +119,7 @@ Facts read_host(const Request& request) {
   facts.update(machine.host_state);
   facts.update(this_host().identity());
   facts.update({{"online_processors", machine.host.at("cores")},
-                {"governors", governors(request.root)},
+                {"governors", read_governors(request.root)},
                 {"memory_left_in_group_bytes", nullable(Cgroup::own().memory_left())},
                 {"swap_bytes", meminfo(request.root, "SwapTotal")},
                 {"free_swap_bytes", meminfo(request.root, "SwapFree")},

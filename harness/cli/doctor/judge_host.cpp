@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "harness/cli/doctor/conditions.hpp"
 #include "harness/cli/doctor/finding.hpp"
 
 namespace ridgebench::doctor {
@@ -32,20 +33,7 @@ void judge_processors(const Facts& host, Judge& judge) {
     judge.note("threads_limited", fmt::format("{:.0f} threads on {:.0f} processors, limited by {}",
                                               threads, cores, by));
   }
-  for (const Facts& governor : fact(host, "/governors")) {
-    if (governor == "performance" || governor == "schedutil") continue;
-    judge.note("governor",
-               fmt::format("the governor of a processor is {}: the clock rises late",
-                           governor.get<std::string>()),
-               "with the owner's consent: sudo cpupower frequency-set -g performance");
-  }
-  const double load = number_of(host, "/load_average").value_or(0);
-  if (load > threads / 2 && load > 1) {
-    judge.warn("busy",
-               fmt::format("other programs run: the load average is {:.1f} on {:.0f} threads", load,
-                           threads),
-               "top; measure when they have ended");
-  }
+  judge_conditions(host, std::max(1.0, threads / 2), judge);
   if (is_true(host, "/virtualized")) {
     judge.note(
         "virtual_machine",

@@ -14,6 +14,7 @@
 #include "harness/cli/options/case_options.hpp"
 #include "harness/cli/options/shape_options.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/measure/duel/duel_campaign.hpp"
@@ -51,8 +52,7 @@ Regime regime_of(const std::string& text) {
   throw UsageError("--regime is 'warm'; allowed: steady, cold");
 }
 
-// A profile chooses everything, and operations and formats narrow it; two techniques need
-// everything.
+// A profile chooses all, and operations and formats narrow it; two techniques need everything.
 DuelRequest request_of(const DuelOptions& options) {
   DuelRequest request = options.request;
   if (!options.regime.empty()) request.regime = regime_of(options.regime);
@@ -114,6 +114,7 @@ ExitCode run_duels(std::vector<DuelCase> duels, const DuelRequest& request,
       make_environment(environment_request(options, request), read_machine(devices), command_line);
   ResultsDirectory directory(options.out.empty() ? create_default_folder().string() : options.out,
                              false, kDuelsFile);
+  note_without_lock(directory);
   directory.write_environment(environment);
   DuelCampaign campaign(std::move(duels),
                         {.fill = parse<Fill>(options.fill),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/cli/doctor/conditions.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/run_loop.hpp"
 #include "harness/cli/run_notes.hpp"
@@ -31,9 +32,11 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   for (const auto& device : devices) {
     device->queue().allow_early_launches(request.early_launches);
   }
-  auto environment = make_environment(request, read_machine(devices), settings.command_line);
+  const MachineFacts before = read_machine(devices);
+  auto environment = make_environment(request, before, settings.command_line);
   if (settings.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
   if (!settings.more_facts.is_null()) environment.update(settings.more_facts);
+  const doctor::Findings conditions = doctor::conditions_of(request.fill, before);
   ResultsDirectory directory(settings.folder, settings.resume);
   std::vector<Record> finished;
   if (settings.resume) {
@@ -44,6 +47,8 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
     warn_of_budget(plan, request.budget_s);
     note_left_out(plan);
   }
+  doctor::add_conditions(environment, conditions);
+  note_conditions(directory, conditions);
   directory.write_environment(environment);
   if (const auto error = point_latest_at(directory.path())) note_latest(error.message());
   Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),

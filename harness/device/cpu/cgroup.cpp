@@ -51,6 +51,13 @@ bool lists(const std::string& controllers, std::string_view wanted) {
   return false;
 }
 
+// How much the group of these controllers says about the limits of a process.
+int tells_limits(const std::string& controllers) {
+  if (lists(controllers, "cpu")) return 3;
+  if (lists(controllers, "memory")) return 2;
+  return controllers.empty() ? 1 : 0;  // empty: version 2, which has all, or none beside version 1
+}
+
 std::optional<std::int64_t> memory_left_in(const fs::path& folder, bool version_2) {
   const auto limit = first_number(folder / (version_2 ? "memory.max" : "memory.limit_in_bytes"));
   const auto usage =
@@ -94,12 +101,18 @@ auto least(const Controllers& controllers, Read read) {
 Cgroup::Cgroup(const std::string& membership, const fs::path& root) {
   std::istringstream lines(membership);
   bool member = false;
+  int best = -1;
   for (std::string line; std::getline(lines, line);) {  // "4:cpu,cpuacct:/group", "0::/group"
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    add(line.substr(first + 1, second - first - 1), line.substr(second + 1), root);
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    add(controllers, line.substr(second + 1), root);
     member = true;
+    if (const int now = tells_limits(controllers); now > best) {
+      best = now;
+      line_ = line;
+    }
   }
   if (member) return;
   for (const char* controllers : {"", "memory", "cpu"}) add(controllers, "/", root);

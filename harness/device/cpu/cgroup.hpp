@@ -22,6 +22,9 @@ class Cgroup {
   // The groups of this process.
   static Cgroup own();
 
+  // The line of the membership for the group that grants processors, else memory: in version 1 each
+  // controller has a group of its own. Empty where there is none.
+  [[nodiscard]] const std::string& line() const { return line_; }
   // Bytes that the process may still allocate: the least that any group leaves, where the kernel
   // can drop cached files. Empty without a limit.
   [[nodiscard]] std::optional<std::int64_t> memory_left() const;
@@ -40,6 +43,7 @@ class Cgroup {
   void add(const std::string& controllers, const std::string& group,
            const std::filesystem::path& root);
 
+  std::string line_;
   std::vector<Controller> memory_;
   std::vector<Controller> cpu_;
 };

@@ -20,6 +20,7 @@ from . import baseline_store as store
 from . import gate
 from .baseline_rows import FLOOR, compare_with, reach_of
 from .comparable import differences
+from .conditions import with_conditions
 from .consistent import load, require_finished
 from .limits import Limits, read_limits
 from .output import add_verdict_options, finish, require_writable
@@ -68,7 +69,7 @@ def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], na
         notes.insert(1, f"fewer than {store.FEWEST_RUNS} {values} describe: WORSE is beyond a floor, and a smaller loss is not seen")
     report = Report("baseline", *titles, rows, limits.preset if judges else None, list(dict.fromkeys(notes)))
     limits.allow(report)
-    return report
+    return with_conditions(report, {"run": [run.environment]})
 
 
 def limits_for(path: Path, tolerances: Optional[Path], preset: str) -> Limits:

@@ -11,6 +11,7 @@ from ridgebench.files import ResultsError
 from ridgebench.records import Row
 
 from . import gate
+from .conditions import with_conditions
 from .limits import Limits
 from .power_states import with_word
 from .report import NEW, NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
@@ -203,4 +204,5 @@ def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
         rows.append(row)
     adjust_for_number(rows, series, limits)
     looks, metric = tuple(limits.of_most.spending), session.metric
-    return Report("interleaved", *session.sides, rows, limits.preset, soft, looks=looks, metric=metric)
+    report = Report("interleaved", *session.sides, rows, limits.preset, soft, looks=looks, metric=metric)
+    return with_conditions(report, {arm: [pair[i].environment for pair in pairs] for i, arm in enumerate(ARMS)})

@@ -5,6 +5,7 @@ from typing import Optional
 from ridgebench.records import BROKEN, Row, Run
 
 from .comparable import differences
+from .conditions import with_conditions
 from .consistent import unfinished
 from .gate import NOT_GATED
 from .power_states import with_word
@@ -76,4 +77,5 @@ def describe(baseline: Run, candidate: Run, allowed: list[str]) -> Report:
         soft.append(f"both sides are run {baseline.environment['run_id']}: no difference was measured")
     for run, side in ((baseline, "baseline"), (candidate, "candidate")):
         soft += unfinished(run, side)
-    return Report("stored", *names, rows, notes=soft)
+    sides = {"baseline": [baseline.environment], "candidate": [candidate.environment]}
+    return with_conditions(Report("stored", *names, rows, notes=soft), sides)

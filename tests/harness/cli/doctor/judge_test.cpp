@@ -3,14 +3,17 @@
 
 #include <algorithm>
 
+#include "harness/cli/doctor/conditions.hpp"
 #include "harness/cli/doctor/finding.hpp"
 #include "harness/cli/doctor/print_findings.hpp"
 
 namespace ridgebench::doctor {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 Facts quiet_host() {
@@ -52,6 +55,9 @@ TEST(DoctorHost, NamesWhatLimitsIt) {
   EXPECT_THAT(help_of_host("governors", {"powersave"}, "governor"),
               HasSubstr("owner's consent: sudo cpupower frequency-set -g performance"));
   EXPECT_THAT(help_of_host("load_average", 7.5, "busy"), StartsWith("warning: top"));
+  EXPECT_EQ(help_of_host("load_average", 3.5, "busy"), "");
+  EXPECT_THAT(help_of_host("event_tick_s", 4e-3, "coarse_clock"), StartsWith("warning: cat"));
+  EXPECT_EQ(help_of_host("event_tick_s", 3e-8, "coarse_clock"), "");
   EXPECT_THAT(help_of_host("virtualized", true, "virtual_machine"), StartsWith("note: "));
   EXPECT_THAT(help_of_host("available_memory_bytes", 1e9, "little_memory"), HasSubstr("ps aux"));
   EXPECT_THAT(help_of_host("memory_left_in_group_bytes", 1e9, "little_memory"),
@@ -61,6 +67,49 @@ TEST(DoctorHost, NamesWhatLimitsIt) {
   EXPECT_THAT(help_of_host("free_swap_bytes", 1e9, "swap_in_use"), HasSubstr("free -h"));
   EXPECT_THAT(help_of_host("free_disk_bytes", 1e6, "little_disk"), HasSubstr("df -h"));
   EXPECT_THAT(help_of_host("stack_limit_bytes", 1 << 20, "small_stack"), HasSubstr("ulimit -s"));
+}
+
+MachineFacts machine_of(const char* device, double load, double tick_s) {
+  const Facts identity{{"threads", 8}, {"event_tick_s", tick_s}};
+  return {.devices = {{.name = device,
+                       .backend = Backend::cpu,
+                       .data_sheet = {},
+                       .identity = identity,
+                       .state = {}}},
+          .host = {},
+          .host_state = {{"load_average", load}}};
+}
+
+std::vector<std::string> codes_of(const Findings& findings) {
+  std::vector<std::string> codes;
+  for (const Finding& one : findings) {
+    if (one.code != "governor") codes.push_back(one.code);  // this machine's
+  }
+  return codes;
+}
+
+TEST(Conditions, ARunBeforeThisOneLeavesALoadThatIsNoOtherProgram) {
+  EXPECT_THAT(codes_of(conditions_of(Fill::normal, machine_of("cpu", 8, 3e-8))), IsEmpty());
+  EXPECT_THAT(codes_of(conditions_of(Fill::normal, machine_of("cpu", 8.1, 3e-8))),
+              ElementsAre("busy"));
+}
+
+TEST(Conditions, AHostIsJudgedWhereItIsMeasured) {
+  EXPECT_THAT(codes_of(conditions_of(Fill::uniform, machine_of("cpu", 99, 4e-3))),
+              ElementsAre("busy", "coarse_clock"));
+  EXPECT_THAT(codes_of(conditions_of(Fill::uniform, machine_of("cuda:0", 99, 4e-3))), IsEmpty());
+  EXPECT_THAT(codes_of(conditions_of(Fill::zeros, machine_of("cuda:0", 99, 4e-3))),
+              ElementsAre("fill"));
+}
+
+TEST(Conditions, AResumedRunKeepsThoseOfBefore) {
+  nlohmann::ordered_json environment;
+  add_conditions(environment, {});
+  EXPECT_EQ(environment["conditions"], nlohmann::ordered_json::array());
+  add_conditions(environment, conditions_of(Fill::zeros, machine_of("sim", 0, 0)));
+  add_conditions(environment, conditions_of(Fill::zeros, machine_of("sim", 0, 0)));
+  ASSERT_EQ(environment["conditions"].size(), 1U);
+  EXPECT_EQ(environment["conditions"][0]["code"], "fill");
 }
 
 Findings findings_of_libraries(const Facts& libraries, const char* cuda) {

@@ -103,6 +103,16 @@ TEST_F(CgroupTest, AProcessWithoutMembershipReadsTheRoot) {  // /proc is hidden
   EXPECT_EQ(left(""), 200);
 }
 
+TEST_F(CgroupTest, NamesTheGroupThatLimitsTheProcess) {
+  const auto line = [&](const char* membership) { return Cgroup(membership, root_).line(); };
+  EXPECT_EQ(line("9:name=systemd:/\n4:memory:/m\n3:cpu,cpuacct:/job\n0::/\n"),
+            "3:cpu,cpuacct:/job");
+  EXPECT_EQ(line("9:name=systemd:/\n4:memory:/m\n0::/\n"), "4:memory:/m");
+  EXPECT_EQ(line("9:name=systemd:/\n0::/user.slice\n"), "0::/user.slice");
+  EXPECT_EQ(line("0::/job\n"), "0::/job");
+  EXPECT_EQ(line(""), "");
+}
+
 TEST_F(CgroupTest, CountsThePeriodsInWhichAQuotaStoppedTheProcess) {
   write("job/cpu.max", "150000 100000");
   write("job/cpu.stat", "usage_usec 5\nnr_periods 166\nnr_throttled 151\nthrottled_usec 9");
