@@ -29,6 +29,9 @@ export PATH=$PATH:/usr/local/cuda/bin
 
 source scripts/gpu_check/plan.sh
 
+exec {stderr}>&2  # which a trap has not, where it comes in a command whose errors go elsewhere
+trap 'echo "gpu_check.sh: interrupted" >&"$stderr"; exit 3' INT TERM HUP
+
 usage() {
   echo "gpu_check.sh: $1" >&2
   exit 2
@@ -83,7 +86,7 @@ tied=()
 interrupted() {
   trap '' INT TERM HUP
   [[ -z ${running:-} ]] || { kill -INT "$running" && wait "$running"; } 2>/dev/null
-  echo "gpu_check.sh: interrupted; the same command goes on" >&2
+  echo "gpu_check.sh: interrupted; the same command goes on" >&"$stderr"
   write_tar
   exit 3
 }

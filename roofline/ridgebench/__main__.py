@@ -71,6 +71,8 @@ def run(name: str, arguments: list[str]) -> int:
         interruption.listen()
         return import_module(f"ridgebench.{ALL[name][0]}").main(arguments)
     except ModuleNotFoundError as error:
+        if interruption.came():
+            return fail("interrupted", INTERRUPTED, name)
         if (error.name or "").startswith("ridgebench"):
             raise
         missing = f"{sys.executable} lacks {error.name}; scripts/setup.sh or `pip install {error.name}` installs it"
@@ -84,6 +86,8 @@ def run(name: str, arguments: list[str]) -> int:
     except OSError as error:
         return streams.lost(error, name)
     except Exception as error:
+        if interruption.came():
+            return fail("interrupted", INTERRUPTED, name)
         if sys.flags.dev_mode:  # python3 -X dev: for whoever looks for the cause
             raise
         return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, name)

@@ -63,6 +63,9 @@ def completed(words: list[str], timeout: Optional[float] = None, **how: Any) -> 
     return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
 
 
+OUTPUT = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
 def answered(words: list[str], **how: Any) -> subprocess.CompletedProcess:
-    """The same with its output."""
-    return completed(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+    """The same of a program that only answers, with its output. It is not tied, because a fork takes longer than its answer."""
+    return completed(words, preexec_fn=None, **OUTPUT, **how)

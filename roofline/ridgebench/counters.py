@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from ridgebench import program
-from ridgebench.children import answered
+from ridgebench.children import OUTPUT, completed
 from ridgebench.command_line import (
     DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, code_of, fail, what_failed,
 )
@@ -110,7 +110,7 @@ def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
         environment = {**os.environ, "RIDGEBENCH_UNGATED": "1"}  # ncu runs kernels one at a time
         line = command(row, options.binary, options.results, profile, out)
         how = {"encoding": "utf-8", "errors": "replace", "env": environment}
-        done = answered(line, **how)
+        done = completed(line, **OUTPUT, **how)
     found = launches(done.stdout)
     if not found:
         raise failure(done.stdout + done.stderr)

@@ -9,7 +9,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from ridgebench.children import answered, completed
+from ridgebench.children import OUTPUT, completed
 from ridgebench.command_line import OK, Parser
 from ridgebench.records import Row, read_rows
 
@@ -31,7 +31,7 @@ def stream(program: Path, name: str, mebibytes: int) -> float:
     """Median byte/s of one kernel of stream.c; nan if it has no kernel of that name."""
     command = [program, str(mebibytes), "nt", REPEATS, name]
     pinned = os.environ | {"OMP_PROC_BIND": "true"}
-    done = answered(command, env=pinned, encoding="utf-8")
+    done = completed(command, **OUTPUT, env=pinned, encoding="utf-8")
     done.check_returncode()
     found = re.search(rf"^{name} .*median +([0-9.]+)", done.stdout, re.MULTILINE)
     return float(found.group(1)) * 1e9 if found else float("nan")

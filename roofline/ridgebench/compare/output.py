@@ -8,6 +8,7 @@ from typing import Callable, Optional
 
 from ridgebench.command_line import INTERNAL, UNDECIDED, CommandError, fail
 from ridgebench.files import ResultsError, write_named
+from ridgebench.interruption import came
 from ridgebench.streams import lost
 from ridgebench.texts import short
 
@@ -16,6 +17,7 @@ from .comparable import ALLOWED
 from .report import Report, text
 
 STDOUT = Path("-")  # --json without a file
+KEPT = "interrupted; finished pairs are kept, --resume DIR adds more"
 
 
 def add_verdict_options(parser: argparse.ArgumentParser) -> None:
@@ -79,8 +81,10 @@ def finish(
     except OSError as error:
         return lost(error, program)
     except KeyboardInterrupt:
-        return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
+        return fail(KEPT, UNDECIDED, program)
     except Exception as error:  # anything else: one line and the code that says so
+        if came():
+            return fail(KEPT, UNDECIDED, program)
         return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
     if report.not_comparable:
         why = "; ".join(map(short, report.not_comparable))

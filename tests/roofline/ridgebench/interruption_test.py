@@ -42,7 +42,8 @@ def members(group: int) -> list[int]:
 def drawing(command: str, out: Path) -> subprocess.Popen:
     """A command that draws figures, once its processes write files."""
     process = begin(BINARY, command, GOLDEN, "--out", out)
-    wait_until(lambda: list(out.glob(".*.tmp")), process)
+    wait_until(lambda: list(out.glob(".*.tmp")) or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
     return process
 
 
@@ -135,3 +136,47 @@ def test_a_second_signal_ends_a_command_at_once(tmp_path):
     process.communicate()
     assert process.returncode == -signal.SIGTERM
     wait_until(lambda: not members(process.pid))
+
+
+LOST = """
+import os, signal, sys, threading, time, weakref
+from ridgebench import interruption
+class Thing: pass
+interruption.listen()
+def end(reference):
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(100): pass  # the handler runs here, and what it raises is lost
+thing = Thing()
+reference = weakref.ref(thing, end)
+try:
+    del thing
+    while True: time.sleep(0.01)
+except KeyboardInterrupt:
+    sys.exit(3)
+"""
+
+
+def test_a_signal_whose_exception_python_drops_comes_again():
+    process = begin(sys.executable, "-c", LOST)
+    assert (*process.communicate(), process.returncode) == ("", "", 3)
+
+
+def test_an_error_that_a_library_makes_of_an_interruption_is_none(tmp_path, monkeypatch, capsys):
+    from ridgebench import __main__, interruption
+
+    def load(name: str) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise ImportError("numpy.core.multiarray failed to import") from None
+
+    before = {number: signal.getsignal(number) for number in interruption.ENDING}
+    monkeypatch.setattr(__main__, "import_module", load)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    try:
+        assert __main__.run("plot", []) == 3
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        interruption.first_s = None
+    assert capsys.readouterr().err == "plot: interrupted\n"

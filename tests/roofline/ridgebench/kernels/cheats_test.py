@@ -1,7 +1,11 @@
 """Kernels in Python that do not do their work in each launch are refused, and honest ones are not."""
 
 import ctypes
+import locale
 import os
+import platform
+import resource
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +16,7 @@ from ridgebench.kernels import kernel, measure, operation
 skip_if_sanitized(Path(os.environ["RIDGEBENCH_LIBRARY"]))
 
 SHAPE = {"m": 64, "n": 512}
+FE_UPWARD = {"x86_64": 0x800, "aarch64": 0x400000}[platform.machine()]  # of glibc's fenv.h
 
 
 def softmax_reference(x):
@@ -126,3 +131,33 @@ def test_what_prepares_itself_once_is_honest(tmp_path):
     row = row_of(function, tmp_path)
     assert row.status == "ok", row.reason
     assert "few_probes" not in row.flags
+
+
+def test_what_a_kernel_does_to_its_process_reaches_no_other_row(tmp_path, monkeypatch):
+    """The row of the kernel that does it is kept, too: the results folder is relative to the folder of before."""
+    monkeypatch.chdir(tmp_path)
+    mask = os.umask(0o022)
+
+    def spoils(x, y):
+        os.chdir("/")
+        os.umask(0o777)
+        locale.setlocale(locale.LC_ALL, "C")
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        ctypes.CDLL("libm.so.6").fesetround(FE_UPWARD)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files[0] - 1, files[1]))
+        honest(x, y)
+
+    def find() -> tuple:
+        now = os.umask(0o022)
+        os.umask(now)
+        return (os.getcwd(), now, locale.setlocale(locale.LC_ALL), signal.pthread_sigmask(signal.SIG_BLOCK, []),
+                ctypes.CDLL("libm.so.6").fegetround(), resource.getrlimit(resource.RLIMIT_NOFILE))  # fmt: skip
+
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = find()
+    try:
+        rows = measure(kernel(SOFTMAX, name="spoils")(spoils), SHAPE, device="cpu", seconds=0.3, out=Path("run"))
+        assert find() == before
+    finally:
+        os.umask(mask)
+    assert [row.op for row in rows][-1:] and (tmp_path / "run" / "SHA256SUMS").exists()
