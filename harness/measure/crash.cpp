@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include "harness/base/process.hpp"
 #include "harness/base/sudden_end.hpp"
 #include "harness/measure/campaign.hpp"
+#include "harness/measure/kept_state.hpp"
 
 namespace ridgebench {
 namespace {
@@ -29,6 +31,7 @@ std::vector<std::string> g_arguments;
 std::vector<char*> g_argv;
 std::array<char, 48> g_spent{};
 int g_folder = -1;  // in which the run began: names of the arguments may be relative
+mode_t g_mask = 0;  // of new files
 
 // Calls async-signal-safe functions only. Returns if the program must end.
 void leave_row(const CurrentRow& row, std::size_t cause) {
@@ -36,6 +39,7 @@ void leave_row(const CurrentRow& row, std::size_t cause) {
   write_all(STDERR_FILENO, row.messages[cause]);
   if (g_argv.empty()) return;
   if (signalled()) _exit(static_cast<int>(ExitCode::undecided));
+  umask(g_mask);
   if (fchdir(g_folder) == 0) process_start().execute_itself(g_argv.data());
 }
 
@@ -49,6 +53,7 @@ void catch_crashes(const std::vector<std::string>& arguments) {
   g_arguments = arguments;
   g_argv.clear();
   if (g_folder < 0) g_folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  g_mask = mask_of_new_files();
   if (!arguments.empty()) {
     for (std::string& argument : g_arguments) g_argv.push_back(argument.data());
     g_argv.push_back(g_spent.data());

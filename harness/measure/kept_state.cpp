@@ -9,20 +9,17 @@
 #include <cstddef>
 
 namespace ridgebench {
-namespace {
 
-// The system reads the mask of new files only together with setting it.
-mode_t read_mask() {
+// The system reads the mask only together with setting it.
+mode_t mask_of_new_files() {
   const mode_t mask = umask(077);
   umask(mask);
   return mask;
 }
 
-}  // namespace
-
 KeptState::KeptState()
     : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)),
-      mask_(read_mask()),
+      mask_(mask_of_new_files()),
       locale_(std::setlocale(LC_ALL, nullptr)) {
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked_);
   for (std::size_t i = 0; i < limits_.size(); ++i) {

@@ -31,4 +31,7 @@ class KeptState {
   std::fenv_t arithmetic_{};
 };
 
+// The bits that umask() keeps from new files.
+mode_t mask_of_new_files();
+
 }  // namespace ridgebench

@@ -1,6 +1,5 @@
 """Processes that a command starts. They end with it, however it ends."""
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -13,17 +12,21 @@ PR_SET_PDEATHSIG = 1  # Linux, include/uapi/linux/prctl.h
 PATIENCE_S = 10.0  # in which a program that is asked to end keeps what it has
 
 
-def tie(parent: int, first: Callable[[], Any], libc: ctypes.CDLL) -> None:
+def tie(parent: int, first: Callable[[], Any], prctl: Callable[[int, int], int]) -> None:
     """Makes the system kill this process when its parent ends, also when it has ended already."""
     first()
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def tied(first: Callable[[], Any] = lambda: None) -> Callable[[], None]:
-    """What a child calls after its fork; `first` comes before."""
-    return partial(tie, os.getpid(), first, ctypes.CDLL(None))
+    """What a child calls after its fork; `first` comes before. A Python without ctypes ties no child."""
+    try:
+        import ctypes
+    except ImportError:
+        return first
+    return partial(tie, os.getpid(), first, ctypes.CDLL(None).prctl)
 
 
 def end(process: subprocess.Popen) -> None:

@@ -6,7 +6,7 @@ folder=$(dirname "${BASH_SOURCE[0]}")
 for file in common right picture ratios; do source "$folder/$file.sh"; done
 
 stage_machine() {
-  "$binary" info --json >"$work/info.json" || return
+  "$binary" info --json >"$work/info.json.new" && mv "$work/info.json.new" "$work/info.json" || return
   git log -1 --format='commit %H' >"$work/commit.txt" 2>/dev/null
   have_gpu || echo "gpu_check: nvidia-smi finds no GPU"
 }

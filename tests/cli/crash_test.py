@@ -66,6 +66,16 @@ def test_a_crash_costs_one_row(how, tmp_path):
     )
 
 
+def test_a_run_goes_on_in_its_folder_where_the_kernel_left_it(tmp_path):
+    """The kernel changed the current folder and the mask of new files before it crashed, and the names are relative."""
+    variables = environment(RIDGEBENCH_TEST_CRASH="elsewhere")
+    done = ridgebench("run", *CHOSEN, "--out", "results", "--junit", "junit.xml", cwd=tmp_path, env=variables)
+    assert done.returncode == ROW_FAILED, done.stderr
+    assert ids(tmp_path / "results") == planned("elsewhere")
+    written = [tmp_path / "junit.xml", *(tmp_path / "results").iterdir()]
+    assert len(written) == 5 and all(path.stat().st_mode & 0o400 for path in written)
+
+
 def test_a_run_with_a_crash_can_be_resumed_and_verified(tmp_path):
     folder = tmp_path / "results"
     crashing("SIGSEGV", "run", *CHOSEN, "--out", folder)

@@ -23,7 +23,7 @@ constexpr std::array kExitCodes{
     Entry{"0", "The command did what it was started for."},
     Entry{"2", "The request makes no sense, or a file cannot be read or written."},
     Entry{"3",
-          "The run was interrupted, or the disk is full; finished rows and duels are kept. A "
+          "The command was interrupted, or the disk is full; finished rows and duels are kept. A "
           "comparison or a duel is undecided."},
     Entry{"4", "A comparison found a row that is worse or missing."},
     Entry{"5", "The runs must not be compared; the message names the key that differs."},

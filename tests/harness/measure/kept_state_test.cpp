@@ -13,16 +13,10 @@
 namespace ridgebench {
 namespace {
 
-mode_t mask_of_files() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return mask;
-}
-
 TEST(KeptStateTest, WhatARowChangedIsAsItWas) {
   const TemporaryDirectory elsewhere;
   const auto folder = std::filesystem::current_path();
-  const mode_t mask = mask_of_files();
+  const mode_t mask = mask_of_new_files();
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   const std::string locale = std::setlocale(LC_ALL, nullptr);
@@ -40,7 +34,7 @@ TEST(KeptStateTest, WhatARowChangedIsAsItWas) {
     std::fesetround(FE_UPWARD);
   }
   EXPECT_EQ(std::filesystem::current_path(), folder);
-  EXPECT_EQ(mask_of_files(), mask);
+  EXPECT_EQ(mask_of_new_files(), mask);
   rlimit now{};
   getrlimit(RLIMIT_NOFILE, &now);
   EXPECT_EQ(now.rlim_cur, files.rlim_cur);
