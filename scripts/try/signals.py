@@ -33,9 +33,13 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE_S = 30.0  # in which processes end after the one that was signalled
 START_S = 0.02  # before which the loader may not have begun the program
 SIMULATED = ("--device", "sim", "--filter", "(relu|dot)/naive/(fp32|bf16)")  # each row takes a tenth of a second
+OWN = ("--device", "sim", "--filter", "^twice/", "--budget", "2")
+DUEL = ("naive", "streaming", "--device", "cpu", "--op", "relu", "--format", "fp32", "--shape", "1e5", "--seconds", "0.5",
+        "--processes", "4")  # fmt: skip
 GPUS = Path(tempfile.gettempdir()) / f"ridgebench-try-{os.getpid()}.json"  # of a simulated node
 GATE = ("--reader", "csv", "--pairs", "10", "--baseline", "sh -c 'sleep 0.05; echo name,value; echo a,1'",
         "--candidate", "sh -c 'sleep 0.05; echo name,value; echo a,1'")  # fmt: skip
+UNFINISHED = ("interrupted", "no end", "ended", "SHA256SUMS", "holds no row")  # what `verify` says of a run that was interrupted
 KERNELS = """
 #include "kernels/common/interface/kernel.hpp"
 using namespace ridgebench;
@@ -52,7 +56,7 @@ const Registration own({.operation = "twice", .name = "own", .engine = Engine::m
                        });
 }  // namespace
 """
-BENCHMARK = '{"benchmarks": [{"name": "BM/1", "real_time": 5.0, "cpu_time": 5.0, "time_unit": "ns", "iterations": 9, "run_type": "iteration"}]}'
+BENCHMARK = '{"benchmarks": [{"name": "BM/1", "real_time": 5.0, "cpu_time": 5.0, "time_unit": "ns", "iterations": 9}]}'
 
 
 class Outcome(NamedTuple):
@@ -86,21 +90,24 @@ class Trial:
         run, check = [self.program, "run"], ROOT / "scripts/gpu_check.sh"
         baseline = next((self.folder / "baselines").rglob("*.jsonl"))
         return {
-            "run": [*run, *SIMULATED, "--budget", "2", "--out", out / "run", "--junit", out / "junit.xml", "--benchmark_out=" + str(out / "gb.json")],
-            "run --load": [*run, f"--load={self.folder / 'libown.so'}", "--device", "sim", "--filter", "^twice/", "--budget", "2", "--out", out / "run"],
+            "run": [*run, *SIMULATED, "--budget", "2", "--out", out / "run", "--junit", out / "junit.xml",
+                    f"--benchmark_out={out / 'gb.json'}"],
+            "run --load": [*run, f"--load={self.folder / 'libown.so'}", *OWN, "--out", out / "run"],
             "run --concurrent": [*run, "--concurrent", "--filter", "^relu/naive/(fp32|bf16)/", "--budget", "4", "--out", out / "node"],
-            "duel": [self.program, "duel", "naive", "streaming", "--op", "relu", "--format", "fp32", "--shape", "1e5", "--seconds", "0.5", "--processes", "4", "--device", "cpu", "--out", out / "duel"],
-            "gate": [self.program, "gate", *GATE, "--out", out / "session", "--junit", out / "gate.xml", "--json", out / "gate.json", "--md", out / "gate.md"],
-            "baseline check --run": [self.program, "baseline", "check", baseline, "--run", "--device", "sim", "--budget", "2", "--out", out / "check", "--json", out / "check.json"],
+            "duel": [self.program, "duel", *DUEL, "--out", out / "duel"],
+            "gate": [self.program, "gate", *GATE, "--out", out / "session", "--junit", out / "gate.xml", "--json", out / "gate.json"],
+            "baseline check --run": [self.program, "baseline", "check", baseline, "--run", "--device", "sim", "--budget", "2",
+                                     "--out", out / "check", "--json", out / "check.json"],
             "plot": [self.program, "plot", self.run, "--out", out / "figures"],
             "slides": [self.program, "slides", self.run, "--out", out / "slides"],
             "report": [self.program, "report", self.run, "--out", out / "report.html"],
-            "fleet report": [self.program, "fleet", "report", self.folder / "fleet", "--out", out / "fleet"],
+            "fleet report": [self.program, "fleet", "report", self.folder / "fleet", "--out", out / "report"],
             "fleet collect": [self.program, "fleet", "collect", out / "fleet"],
             "export": [self.program, "export", self.run, "--csv", "--out", out / "rows.csv"],
             "import": [self.program, "import", "gbench", self.folder / "gbench.json", "--format", "fp32", "--out", out / "imported"],
             "doctor": [self.program, "doctor", "--json"],
-            "gpu_check.sh": ["env", f"WORK={out / 'work'}", f"OUT={out / 'out'}", f"PREBUILT={self.program.parent}", check, "right", "--rehearse", "--stages", "machine,smoke,ceilings"],
+            "gpu_check.sh": ["env", f"WORK={out / 'work'}", f"OUT={out / 'out'}", f"PREBUILT={self.program.parent}", check,
+                             "right", "--rehearse", "--stages", "machine,smoke,ceilings"],
         }  # fmt: skip
 
 
@@ -158,7 +165,7 @@ def judge(outcome: Outcome, number: int, out: Path, program: Path) -> list[str]:
     wrong += problems_of(out, number == signal.SIGKILL)
     for path in out.rglob("records.jsonl"):
         done = subprocess.run([program, "verify", path.parent], capture_output=True, text=True, check=False)
-        unsound = [line for line in done.stderr.splitlines() if not any(word in line for word in ("interrupted", "no end", "ended", "SHA256SUMS", "holds no row"))]
+        unsound = [line for line in done.stderr.splitlines() if not any(word in line for word in UNFINISHED)]
         if done.returncode not in (0, 2, 6) or (path.parent / "environment.json").exists() and unsound:
             wrong.append(f"verify ended with {done.returncode}: {unsound}"[:300])
     return wrong
