@@ -49,11 +49,17 @@ def main(arguments: list[str]) -> int:
     if name not in ALL:
         return fail(f"unknown command '{name}'; allowed: {', '.join(ALL)}", USAGE, "ridgebench")
     gc.disable()  # commands are short, and no record refers to itself
+    return streams.finish(run(name, arguments[1:]), name)
+
+
+def start(arguments: list[str]) -> int:
+    """main() of a process of its own, which signals interrupt."""
     try:
-        code = streams.finish(run(name, arguments[1:]), name)
+        interruption.listen()
+        code = main(arguments)
         interruption.ignore()
-    except KeyboardInterrupt:  # while the command said how it ended
-        code = fail("interrupted", INTERRUPTED, name)
+    except KeyboardInterrupt:  # before the command began, or while it said how it ended
+        code = fail("interrupted", INTERRUPTED, "".join(arguments[:1]) or "ridgebench")
     return code
 
 
@@ -68,7 +74,6 @@ def of_tree(arguments: list[str]) -> int:
 def run(name: str, arguments: list[str]) -> int:
     """Runs a command; every failure is one line and its exit code."""
     try:
-        interruption.listen()
         return import_module(f"ridgebench.{ALL[name][0]}").main(arguments)
     except ModuleNotFoundError as error:
         if interruption.came():
@@ -94,4 +99,4 @@ def run(name: str, arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(start(sys.argv[1:]))

@@ -16,7 +16,7 @@ if __name__ == "__main__":
     sys.path[:] = [folder.rpartition("/")[0]] + [path for path in sys.path if path not in ("", folder)]
 
     from ridgebench import command_line
-    from ridgebench.__main__ import main
+    from ridgebench.__main__ import start
 
     command_line.BINARY = sys.argv.pop(1)
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(start(sys.argv[1:]))
