@@ -25,7 +25,7 @@ def installed(tmp_path: Path) -> Path:
     (package / "__init__.py").touch()
     (package / "command_line.py").touch()
     shutil.copy(ROOT / "roofline" / "ridgebench" / "launch.py", package)
-    (package / "__main__.py").write_text("import json\n\n\ndef main(words):\n    print(json.dumps(words))\n    return 5\n")
+    (package / "__main__.py").write_text("import json\n\n\ndef start(words):\n    print(json.dumps(words))\n    return 5\n")
     binary = tmp_path / "bin" / "ridgebench"
     binary.parent.mkdir()
     try:
