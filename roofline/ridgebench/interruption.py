@@ -1,17 +1,13 @@
 """The signals that end a command: it ends what it started, keeps what is finished, and says so in one line."""
 
-import os
 import signal
-import sys
-import threading
 import time
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Iterator, Optional
+from typing import Iterator, Optional
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)  # as in harness/base/process.hpp
 TOGETHER_S = 0.5  # `timeout` signals a process and then its group: both are one interruption
-AGAIN_S = 0.01  # after which a signal comes again whose exception was lost
 first_s: Optional[float] = None  # when the first signal came
 
 
@@ -32,16 +28,6 @@ def came() -> bool:
     return first_s is not None
 
 
-def send_again(lost: Any) -> None:
-    """A hook for exceptions that Python cannot raise, as in the callback of a weak reference: repeats a signal that one was."""
-    global first_s
-    if lost.exc_type is not KeyboardInterrupt:
-        sys.__unraisablehook__(lost)
-        return
-    first_s = None
-    threading.Timer(AGAIN_S, os.kill, (os.getpid(), signal.SIGTERM)).start()
-
-
 def listen() -> None:
     """Makes each of the signals an interruption, except those that the caller ignores, as nohup and a shell's & do.
 
@@ -49,7 +35,6 @@ def listen() -> None:
     """
     global first_s
     first_s = None
-    sys.unraisablehook = send_again
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
