@@ -23,8 +23,8 @@
 #include "harness/cli/run/refuse_request.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
+#include "harness/results/files/resume.hpp"
 #include "harness/results/results_directory.hpp"
-#include "harness/results/resume.hpp"
 #include "kernels/common/number.hpp"
 #include "roofline/device_spec.hpp"
 

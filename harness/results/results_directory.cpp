@@ -19,7 +19,7 @@
 
 #include "harness/base/checksum.hpp"
 #include "harness/base/process.hpp"
-#include "harness/results/whole_file.hpp"
+#include "harness/results/files/whole_file.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 

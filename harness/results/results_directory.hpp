@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "harness/results/files/whole_file.hpp"
 #include "harness/results/record.hpp"
-#include "harness/results/whole_file.hpp"
 
 namespace ridgebench {
 

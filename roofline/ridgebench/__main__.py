@@ -4,7 +4,8 @@ import gc
 import sys
 from importlib import import_module
 
-from ridgebench import installed, interruption, streams
+from ridgebench import installed, streams
+from ridgebench.processes import interruption
 from ridgebench.command_line import INTERNAL, INTERRUPTED, TREE, USAGE, CommandError, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from ridgebench import program
-from ridgebench.children import OUTPUT, completed
+from ridgebench.processes.children import OUTPUT, completed
 from ridgebench.command_line import (
     DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, code_of, fail, what_failed,
 )

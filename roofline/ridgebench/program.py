@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from ridgebench import command_line, installed
-from ridgebench.children import answered
+from ridgebench.processes.children import answered
 from ridgebench.files import ResultsError
 
 SECONDS = 30.0

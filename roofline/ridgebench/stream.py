@@ -9,7 +9,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from ridgebench.children import OUTPUT, completed
+from ridgebench.processes.children import OUTPUT, completed
 from ridgebench.command_line import OK, Parser
 from ridgebench.records import Row, read_rows
 

@@ -20,8 +20,9 @@ def test_nvcc_builds_the_project(prefix, tmp_path):
     run("cmake", "--build", project / "build")
     library = project / "build" / "libmine.so"
     assert b"softmax_block_per_row" in library.read_bytes() and b"sm_90a" in library.read_bytes()
-    listed = run(prefix / "bin" / "ridgebench", "list", "--device", "cpu", "--load", library, "--filter", "^softmax/", "--json")
-    assert json.loads(listed.stdout)["cases"] == []  # a technique of a GPU, which loads on a host
+    listed = run(prefix / "bin" / "ridgebench", "list", "--device", "cpu", "--load", library, "--json")
+    ids = [case["id"] for case in json.loads(listed.stdout)["cases"]]
+    assert ids and not [id_ for id_ in ids if id_.startswith("softmax/")]  # a technique of a GPU, which loads on a host
 
 
 def test_a_cu_without_cuda_is_refused(prefix, tmp_path):

@@ -12,7 +12,7 @@
 #include "harness/cli/terminal/plot.hpp"
 #include "harness/measure/crash.hpp"
 #include "harness/measure/turns.hpp"
-#include "harness/results/resume.hpp"
+#include "harness/results/files/resume.hpp"
 
 namespace ridgebench {
 namespace {

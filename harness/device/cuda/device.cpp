@@ -77,8 +77,6 @@ class CudaDevice final : public Device {
 
  private:
   class Batch;
-  void forget_cache_policy();
-
   int index_;
   std::vector<std::string> notes_;
   cudaDeviceProp properties_{};
@@ -121,21 +119,9 @@ CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
   graph_gap_s_ = timer_->graph_gap_s();
 }
 
-// Lines of the L2 cache that an earlier kernel had set aside would serve this one, or be missing to
-// it. A part of a GPU may refuse to change them; then no kernel could set any aside.
-void CudaDevice::forget_cache_policy() {
-  if (properties_.persistingL2CacheMaxSize == 0) return;
-  cudaStreamAttrValue no_window{};
-  static_cast<void>(
-      cudaStreamSetAttribute(stream_.get(), cudaStreamAttributeAccessPolicyWindow, &no_window));
-  static_cast<void>(cudaCtxResetPersistingL2Cache());
-  static_cast<void>(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0));
-  static_cast<void>(cudaGetLastError());
-}
-
 void CudaDevice::begin_case(const std::string& id) {
   check(cudaSetDevice(index_));
-  forget_cache_policy();
+  queue_->forget_cache_policy();
   timer_->set_range(id);
   launch_s_.reset();
   if (nvml_) telemetry_ = std::make_unique<Telemetry>(*nvml_);

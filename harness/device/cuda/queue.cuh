@@ -49,6 +49,16 @@ class CudaQueue final : public Queue {
     return nvml_ == nullptr ? std::nullopt : nvml_->power_capped_s();
   }
   void watch_power(const Nvml& nvml) { nvml_ = &nvml; }
+  // Lines of the L2 cache that a kernel has set aside would serve a later one, or be missing to it.
+  // A part of a GPU may refuse to change them; then no kernel could set any aside.
+  void forget_cache_policy() const {
+    const cudaStreamAttrValue no_window{};
+    static_cast<void>(
+        cudaStreamSetAttribute(stream_, cudaStreamAttributeAccessPolicyWindow, &no_window));
+    static_cast<void>(cudaCtxResetPersistingL2Cache());
+    static_cast<void>(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0));
+    static_cast<void>(cudaGetLastError());
+  }
 
  private:
   cudaStream_t stream_;

@@ -10,10 +10,10 @@
 
 #include "harness/results/doubts.hpp"
 #include "harness/results/environment.hpp"
+#include "harness/results/files/resume.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/outcome.hpp"
 #include "harness/results/record.hpp"
-#include "harness/results/resume.hpp"
 #include "harness/results/suspect.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"

@@ -5,6 +5,7 @@ FEWEST_RUNS values a row is described, and it is WORSE only beyond a floor.
 """
 
 import argparse
+import errno
 import sys
 from pathlib import Path
 from typing import Any, Optional
@@ -28,6 +29,7 @@ from .report import Report, aligned, incomparable, percent
 
 PROGRAM = "baseline"
 STORED = RESULTS / "baselines"
+UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 TOLERANCES = "tolerances.toml"  # of a machine, in the folder of its baseline
 
 
@@ -117,8 +119,9 @@ def promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
     try:
         paths = store.promote_model(runs, root) if of_model else [store.promote_machine(runs, root)]
     except OSError as error:
-        raise CommandError(f"{what_failed(error)}; allowed: --into with a folder that may be written",
-                           code_of(error)) from None
+        if error.errno not in UNWRITABLE:
+            raise
+        raise CommandError(f"{what_failed(error)}; allowed: --into with a folder that may be written") from None
     return [f"{one_line(str(path))}: {store.read_baseline(path).origin()}" for path in paths]
 
 

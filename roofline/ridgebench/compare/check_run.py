@@ -11,7 +11,7 @@ from typing import Optional
 import numpy as np
 
 from ridgebench import program
-from ridgebench.children import completed
+from ridgebench.processes.children import completed
 from ridgebench.command_line import INTERNAL, INTERRUPTED, OK, RESULTS, ROW_FAILED, CommandError
 from ridgebench.patterns import Pattern
 from ridgebench.records import Run

@@ -8,7 +8,7 @@ from typing import Callable, Optional
 
 from ridgebench.command_line import INTERNAL, UNDECIDED, CommandError, fail
 from ridgebench.files import ResultsError, write_named
-from ridgebench.interruption import came
+from ridgebench.processes.interruption import came
 from ridgebench.streams import lost
 from ridgebench.texts import short
 

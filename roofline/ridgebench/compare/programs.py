@@ -5,7 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from ridgebench.children import answered
+from ridgebench.processes.children import answered
 from ridgebench.command_line import USAGE, CommandError
 from ridgebench.records import read_rows
 

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Optional
 
-from ridgebench.children import answered
+from ridgebench.processes.children import answered
 from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
 from ridgebench.records import Run, load_run
 

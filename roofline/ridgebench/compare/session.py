@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 
-from ridgebench.children import end, tied
+from ridgebench.processes.children import end, tied
 from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
 from ridgebench.files import ResultsError, parse_json, read, write_at_once, wrong
-from ridgebench.interruption import held
+from ridgebench.processes.interruption import held
 
 from . import gate
 from .report import Comparison

@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
-from ridgebench.children import tied
-from ridgebench.interruption import held
+from ridgebench.processes.children import tied
+from ridgebench.processes.interruption import held
 
 Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
 

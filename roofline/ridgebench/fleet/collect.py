@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, Optional
 
 from ridgebench.command_line import CommandError
 from ridgebench.files import ResultsError
-from ridgebench.workers import in_parallel
+from ridgebench.processes.workers import in_parallel
 
 from . import manifest as manifests
 from .attempts import together

@@ -12,7 +12,7 @@ from typing import Any, Iterable, NamedTuple, Optional
 
 from ridgebench import program
 from ridgebench.command_line import one_line
-from ridgebench.files import ResultsError, parse_json, read
+from ridgebench.files import ResultsError, parse_json, read, wrong
 
 DOCTOR_END = ".doctor.json"  # beside the folder of an attempt: nodes/gn1/attempt-1.doctor.json
 SCHEMA = "urn:ridgebench:doctor:1"
@@ -91,7 +91,7 @@ def findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
             if finding["subject"] == "gpu" and finding["device"] and (one := health_of(finding)):
                 found[str(finding["device"])] = (*found.get(str(finding["device"]), ()), one)
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{origin}: no answer of doctor: {error!r}"[:300]) from None
+        raise ResultsError(f"{origin}: no answer of doctor: {wrong(error)}"[:300]) from None
     return found
 
 

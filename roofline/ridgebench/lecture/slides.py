@@ -16,7 +16,7 @@ from ridgebench.records import load_run
 from ridgebench.streams import lost
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
-from ridgebench.workers import in_parallel
+from ridgebench.processes.workers import in_parallel
 
 from . import build_up, comparison, counting, deck, limits_slide, options
 from .notes import notes

@@ -25,7 +25,7 @@ from ridgebench.streams import lost
 from ridgebench.texts import LONGEST, cut
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
-from ridgebench.workers import in_parallel
+from ridgebench.processes.workers import in_parallel
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
 from .runs import devices_of, make_runs

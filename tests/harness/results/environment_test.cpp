@@ -10,7 +10,7 @@
 
 #include "harness/cli/machine_facts.hpp"
 #include "harness/device/open_devices.hpp"
-#include "harness/results/resume.hpp"
+#include "harness/results/files/resume.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 #include "tests/support/temporary_directory.hpp"

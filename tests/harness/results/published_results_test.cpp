@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "harness/results/files/resume.hpp"
 #include "harness/results/record.hpp"
-#include "harness/results/resume.hpp"
 #include "harness/results/verify/verify_results.hpp"
 
 namespace ridgebench {

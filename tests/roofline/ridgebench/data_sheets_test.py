@@ -176,4 +176,4 @@ def test_both_halves_know_the_same_names():
     for path in sorted(FOLDER.glob("*.json")):
         for name in names(path):
             assert find_sheet(name).name == path.stem
-            assert answer("info", "--on", name)["name"] == path.stem
+            assert answer("info", "--on", name)["device"] == path.stem

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 
-from ridgebench.children import answered
+from ridgebench.processes.children import answered
 from ridgebench.command_line import CommandError, one_line
 
 SECONDS = 60.0  # a controller that is busy answers late

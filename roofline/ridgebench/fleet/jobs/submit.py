@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ridgebench import program
-from ridgebench.children import completed
+from ridgebench.processes.children import completed
 from ridgebench.command_line import OK, CommandError, one_line
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
-from ridgebench.interruption import held
+from ridgebench.processes.interruption import held
 from ridgebench.units import counted
 
 from .. import manifest as manifests

@@ -218,4 +218,6 @@ def test_a_folder_with_any_name_is_printed_in_one_line(results, tmp_path, capfd,
     assert run(command, [str(moved)]) == 0
     (line,) = capfd.readouterr().out.splitlines()
     assert line.isprintable() and "bad? [31m name" in line
+    facts = json.loads((moved / "environment.json").read_text())
+    (moved / "environment.json").write_text(json.dumps(facts | {"run_id": facts["run_id"][::-1]}))  # no copy of the other
     assert run("plot", [str(moved), str(GOLDEN), "--formats", "svg", "--out", str(tmp_path / "both")]) == 0

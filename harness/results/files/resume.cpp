@@ -1,4 +1,4 @@
-#include "harness/results/resume.hpp"
+#include "harness/results/files/resume.hpp"
 
 #include <fmt/format.h>
 

@@ -6,9 +6,9 @@ import signal
 from multiprocessing.connection import Connection, wait
 from typing import Any, Callable, Sequence, TypeVar
 
-from ridgebench.children import tied
+from ridgebench.processes.children import tied
 from ridgebench.command_line import INTERRUPTED, CommandError
-from ridgebench.interruption import ENDING, held
+from ridgebench.processes.interruption import ENDING, held
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

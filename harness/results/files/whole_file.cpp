@@ -1,4 +1,4 @@
-#include "harness/results/whole_file.hpp"
+#include "harness/results/files/whole_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
