@@ -40,9 +40,9 @@ def members(group: int) -> list[int]:
 
 
 def drawing(command: str, out: Path) -> subprocess.Popen:
-    """A command that draws figures, once its processes write files."""
+    """A command that draws figures, once its processes have written one."""
     process = begin(BINARY, command, GOLDEN, "--out", out)
-    wait_until(lambda: list(out.glob(".*.tmp")) or process.poll() is not None)
+    wait_until(lambda: list(out.glob("*")) or process.poll() is not None)
     assert process.poll() is None, process.communicate()
     return process
 
