@@ -23,7 +23,8 @@
 namespace ridgebench {
 namespace {
 
-constexpr const char* kAllowed = "allowed: a shared object that ridgebench_add_kernels() built";
+constexpr const char* kAllowed =
+    "allowed: a shared object that ridgebench_add_kernels() built, or FILE.py:NAME";
 
 std::vector<LoadedKernels>& mutable_list() {
   static std::vector<LoadedKernels> list;
@@ -105,12 +106,41 @@ std::string loader_message() {
   return fmt::format("{}{}", kSymbol, status == 0 ? readable.get() : symbol.c_str());
 }
 
+constexpr std::string_view kPython = ".py";
+
+bool is_identifier(std::string_view text) {
+  const auto part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c >= 0x80; };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::ranges::all_of(text, part);
+}
+
+// The name of what a Python file has, in FILE.py:NAME; empty for a shared object.
+std::string attribute_of(const std::string& file) {
+  const std::size_t colon = file.rfind(':');
+  const std::string_view path = std::string_view(file).substr(0, colon);
+  if (!path.ends_with(kPython)) return {};
+  const std::string name = colon == std::string::npos ? "" : file.substr(colon + 1);
+  if (is_identifier(name)) return name;
+  throw UsageError(
+      fmt::format("--load {}: it names no kernel of the Python file; allowed: {}:NAME, where NAME "
+                  "is a kernel, or a list of kernels",
+                  file, path));
+}
+
+void check_shared_object(const std::string& file, std::string_view content) {
+  if (!is_whole_shared_object(content)) {
+    throw UsageError(
+        fmt::format("--load {}: it is no shared object, or not all of one; {}", file, kAllowed));
+  }
+  check_tags(file, content);
+}
+
 // What records and messages call the file.
 void check_name(const std::string& file, const std::string& name) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
   };
-  if (!std::ranges::all_of(name, plain)) {
+  if (!std::ranges::all_of(name.substr(0, name.find(':')), plain)) {
     throw UsageError(fmt::format(
         "--load {}: the name of the file has other characters than letters, digits, _, . and -",
         file));
@@ -156,13 +186,12 @@ void open_kernels(const std::string& file, const LoadedKernels& kernels) {
 
 void load_kernels(std::span<const std::string> files, const AddKernels& add) {
   for (const std::string& file : files) {
-    const std::string content = content_of(file);
-    if (!is_whole_shared_object(content)) {
-      throw UsageError(
-          fmt::format("--load {}: it is no shared object, or not all of one; {}", file, kAllowed));
-    }
-    check_tags(file, content);
-    LoadedKernels kernels{std::filesystem::canonical(file), sha256(content)};
+    const std::string attribute = attribute_of(file);
+    const std::string path =
+        attribute.empty() ? file : file.substr(0, file.size() - attribute.size() - 1);
+    const std::string content = content_of(path);
+    if (attribute.empty()) check_shared_object(file, content);
+    LoadedKernels kernels{std::filesystem::canonical(path), sha256(content), attribute};
     check_name(file, kernels.name());
     add(file, kernels);
     mutable_list().push_back(std::move(kernels));
@@ -173,7 +202,7 @@ const std::vector<LoadedKernels>& loaded_kernels() { return mutable_list(); }
 
 void add_load_arguments(std::vector<std::string>& arguments) {
   for (const LoadedKernels& kernels : loaded_kernels()) {
-    arguments.push_back("--load=" + kernels.path.string());
+    arguments.push_back("--load=" + kernels.text());
   }
 }
 

@@ -61,10 +61,10 @@ ProcessStart::ProcessStart() : parent(getppid()) {
   variables.push_back(nullptr);
 }
 
-void ProcessStart::execute_itself(char* const* arguments) const {
+void ProcessStart::execute(const char* program, char* const* arguments) const {
   sched_setaffinity(0, sizeof processors, &processors);
   sigprocmask(SIG_SETMASK, &blocked, nullptr);
-  execve("/proc/self/exe", arguments, variables.data());
+  execvpe(program, arguments, variables.data());
 }
 
 const ProcessStart& process_start() { return g_start; }

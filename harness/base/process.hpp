@@ -11,6 +11,9 @@
 
 namespace ridgebench {
 
+// The name by which the system finds the file of this program.
+inline constexpr const char* kThisProgram = "/proc/self/exe";
+
 // Opens /dev/null in place of each standard stream that is closed. A results file would otherwise
 // get the descriptor of a standard stream, and the table would be written into it.
 void open_standard_streams();
@@ -42,9 +45,11 @@ void block_ending_signals();
 struct ProcessStart {
   ProcessStart();
   // Gives the calling thread the processors and signals of the beginning, and replaces the program
-  // by a new one of the same file. Calls async-signal-safe functions only. `arguments` end in null.
-  // Returns if the system refuses.
-  void execute_itself(char* const* arguments) const;
+  // by another one. PATH finds one whose name has no folder. Allocates nothing, so that it serves
+  // after a fork. `arguments` end in null. Returns if the system refuses.
+  void execute(const char* program, char* const* arguments) const;
+  // The same, by a new program of the same file.
+  void execute_itself(char* const* arguments) const { execute(kThisProgram, arguments); }
 
   pid_t parent;
   cpu_set_t processors{};

@@ -59,6 +59,7 @@ OwnOperation::OwnOperation(const ridgebench_operation& described)
       formats_(formats_of("operation " + name_, described.formats)),
       engine_(parse<Engine>(text_of(described.engine))),
       reference_(described.reference),
+      amounts_(described.amounts),
       user_(described.user) {
   for (const std::string& dimension : dimensions_) checked_name("dimension", dimension.c_str());
   require_unique("dimension", dimensions_);
@@ -84,6 +85,7 @@ OwnOperation::OwnOperation(const ridgebench_operation& described)
                     name_, formats_.size()));
   }
   if (reference_ == nullptr) throw UsageError(fmt::format("operation {} has no reference", name_));
+  if (amounts_ == nullptr) throw UsageError(fmt::format("operation {} has no amounts", name_));
 }
 
 void OwnOperation::add_operand(const ridgebench_operand& described, Access access) {
@@ -120,8 +122,23 @@ Shape OwnOperation::read_shape(std::string_view shape_text) const {
   return shape;
 }
 
-void OwnOperation::add_shape(std::string_view shape_text, double flops, double terms) {
-  Shape shape = read_shape(shape_text);
+void OwnOperation::add_shape(std::string_view shape_text) {
+  const Shape shape = read_shape(shape_text);
+  if (std::ranges::find(shapes_, shape, &Sized::shape) != shapes_.end()) {
+    throw UsageError(fmt::format("the shape {} of {} comes twice", shape.text(), name_));
+  }
+  shapes_.push_back(sized(shape));
+}
+
+OwnOperation::Sized OwnOperation::sized(const Shape& shape) const {
+  const auto known = std::ranges::find(shapes_, shape, &Sized::shape);
+  if (known != shapes_.end()) return *known;
+  double flops = 0;
+  double terms = 0;
+  Message message{};
+  if (amounts_(user_, shape.sizes().data(), &flops, &terms, message.data()) != 0) {
+    throw UsageError(line_of(message));
+  }
   if (!(flops >= 0 && flops <= kMostFlops)) {
     throw UsageError(fmt::format("{} FLOPs of {} at {}; allowed: 0 to {:g}", flops, name_,
                                  shape.text(), kMostFlops));
@@ -130,15 +147,7 @@ void OwnOperation::add_shape(std::string_view shape_text, double flops, double t
     throw UsageError(fmt::format("{} terms of a sum of {} at {}; allowed: 1 to 2^50", terms, name_,
                                  shape.text()));
   }
-  const auto same = [&](const Sized& other) { return other.shape == shape; };
-  if (std::ranges::any_of(shapes_, same)) {
-    throw UsageError(fmt::format("the shape {} of {} comes twice", shape.text(), name_));
-  }
-  shapes_.push_back({std::move(shape), flops, terms});
-}
-
-const OwnOperation::Sized& OwnOperation::sized(const Shape& shape) const {
-  return *std::ranges::find(shapes_, shape, &Sized::shape);
+  return {shape, flops, terms};
 }
 
 std::vector<Operand> OwnOperation::operands(const Shape& shape, FormatPair format) const {
@@ -188,7 +197,13 @@ Operation OwnOperation::operation() const {
   op.reference = [this](const Shape& shape, std::int64_t /*row*/, std::span<const View> in,
                         std::span<Expected> out) { reference(shape, in, out); };
   op.reduction = [this](const Shape& shape) { return sized(shape).terms; };
+  // OwnRun::measure() requires shapes. The operations that a process serves may have none.
   op.shapes = [this](Profile, Pace, const Machine&) {
+    if (shapes_.empty()) {
+      throw UsageError(fmt::format(
+          "operation {} has no shapes of its own; allowed: --shape SHAPE, or --shapes FILE",
+          name_));
+    }
     std::vector<Shape> shapes;
     for (const Sized& one : shapes_) shapes.push_back(one.shape);
     return shapes;

@@ -22,10 +22,9 @@ class OwnOperation {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<FormatPair>& formats() const { return formats_; }
-  // Throws UsageError for a text that is no shape, and for operands that no memory holds.
-  [[nodiscard]] Shape read_shape(std::string_view text) const;
-  // Throws UsageError for FLOPs or terms that are impossible, and for a shape that comes twice.
-  void add_shape(std::string_view text, double flops, double terms);
+  // Throws UsageError for a text that is no shape, for operands that no memory holds, for FLOPs or
+  // terms that are impossible, and for a shape that comes twice.
+  void add_shape(std::string_view text);
   [[nodiscard]] bool has_shapes() const { return !shapes_.empty(); }
 
   // What the registry takes; valid as long as this object.
@@ -46,7 +45,9 @@ class OwnOperation {
 
   void add_operand(const ridgebench_operand& described, Access access);
   [[nodiscard]] std::vector<Operand> operands(const Shape& shape, FormatPair format) const;
-  [[nodiscard]] const Sized& sized(const Shape& shape) const;
+  [[nodiscard]] Shape read_shape(std::string_view text) const;
+  // Computes the amounts of a shape that was not added. Throws UsageError.
+  [[nodiscard]] Sized sized(const Shape& shape) const;
   void reference(const Shape& shape, std::span<const View> in, std::span<Expected> out) const;
 
   std::string name_;
@@ -55,6 +56,7 @@ class OwnOperation {
   Engine engine_;
   std::vector<OwnOperand> operands_;
   ridgebench_reference reference_;
+  ridgebench_amounts amounts_;
   void* user_;
   std::vector<Sized> shapes_;
 };

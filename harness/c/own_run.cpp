@@ -10,6 +10,7 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/c/texts.hpp"
 #include "harness/cli/run/measure_plan.hpp"
+#include "harness/device/isolated/serve.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/verifying/output_check.hpp"
 #include "harness/results/environment.hpp"
@@ -33,18 +34,23 @@ class Guests {
   std::vector<std::string> operations_;
 };
 
-// Median seconds of the launch without work.
-double launch_floor_s(Device& device, const ridgebench_request& asked) {
-  if (asked.empty_launch == nullptr) return 0;
+// Median seconds of a launch, of which `seconds_of` times a number.
+template <class SecondsOf>
+double median_launch_s(const SecondsOf& seconds_of) {
   constexpr int kSamples = 21;
   constexpr std::int64_t kLaunches = 50;
-  const Launch empty = [&] { asked.empty_launch(asked.user); };
-  device.run(empty);
+  seconds_of(1);
   std::vector<double> samples;
-  for (int i = 0; i < kSamples; ++i) {
-    samples.push_back(device.time_batch({&empty, 1}, kLaunches).seconds / kLaunches);
-  }
+  for (int i = 0; i < kSamples; ++i) samples.push_back(seconds_of(kLaunches) / kLaunches);
   return middle(samples);
+}
+
+double launch_floor_s(Device& device, const ridgebench_request& asked) {
+  if (asked.empty_launch == nullptr) return 0;
+  const Launch empty = [&] { asked.empty_launch(asked.user); };
+  return median_launch_s([&](std::int64_t launches) {
+    return device.time_batch({&empty, 1}, launches).seconds;
+  });
 }
 
 std::map<Backend, double> launch_floors(const std::vector<std::unique_ptr<Device>>& devices,
@@ -166,7 +172,21 @@ void OwnRun::enter_registry(const std::map<Backend, double>& floors,
     }
     registry.add(operation);
   }
-  registry.resolve();
+}
+
+void OwnRun::serve(std::int32_t (*empty_launch)(void* user), void* user) const {
+  if (techniques_.empty()) throw UsageError("there is no kernel to serve; allowed: one or more");
+  const auto seconds_of = [&](std::int64_t launches) {
+    const Stopwatch clock;
+    for (std::int64_t i = 0; i < launches; ++i) empty_launch(user);
+    return clock.seconds();
+  };
+  const double floor_s = empty_launch == nullptr ? 0 : median_launch_s(seconds_of);
+  std::map<Backend, double> floors;
+  for (const OwnTechnique& technique : techniques_) floors[technique.backend()] = floor_s;
+  KernelServer server;  // counts what enters the registry, which then stays in this order
+  enter_registry(floors, std::make_shared<CallerThread>());
+  answer_commands(server);
 }
 
 ExitCode OwnRun::measure(const ridgebench_request& asked) {
@@ -180,6 +200,7 @@ ExitCode OwnRun::measure(const ridgebench_request& asked) {
   const Guests guests(names());
   const std::map<Backend, double> floors = launch_floors(devices, asked);
   enter_registry(floors, thread);
+  Registry::instance().resolve();
   RunPlan plan(request, devices, [](const Case&) { return false; });
   const std::string folder = text_of(asked.folder);
   listen_for_signals();

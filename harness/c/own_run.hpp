@@ -27,12 +27,15 @@ class OwnRun {
   // Measures into a results folder as `run` does. Throws what measure_plan() throws.
   ExitCode measure(const ridgebench_request& asked);
   [[nodiscard]] const std::string& folder() const { return folder_; }
+  // Serves what was added to the process that started this one. `empty_launch` is a launch without
+  // work, or null. Throws UsageError.
+  [[noreturn]] void serve(std::int32_t (*empty_launch)(void* user), void* user) const;
 
  private:
   using Devices = std::vector<std::unique_ptr<Device>>;
 
   void require_something_to_measure(const Devices& devices) const;
-  // Gives the registry everything that this run measures. `floors` are launch floors in seconds.
+  // Gives the registry everything that was added. `floors` are launch floors in seconds.
   void enter_registry(const std::map<Backend, double>& floors,
                       const std::shared_ptr<CallerThread>& thread) const;
   [[nodiscard]] std::vector<std::string> names() const;

@@ -94,6 +94,12 @@ Bind OwnTechnique::binder(FormatPair format, const std::shared_ptr<CallerThread>
 std::vector<Implementation> OwnTechnique::implementations(
     const Operation& operation, double launch_floor_s,
     const std::shared_ptr<CallerThread>& thread) const {
+  // A shape that was not added is refused before the run makes a folder: flops() throws.
+  const auto require_flops = [flops = operation.flops](const Machine&, const Shape& shape,
+                                                       FormatPair) -> std::optional<std::string> {
+    flops(shape);
+    return std::nullopt;
+  };
   std::vector<Implementation> all;
   for (const FormatPair format : formats_) {
     Implementation& one = all.emplace_back();
@@ -101,6 +107,7 @@ std::vector<Implementation> OwnTechnique::implementations(
                      .name = name_,
                      .engine = engine_,
                      .arithmetic = arithmetic_,
+                     .supports = require_flops,
                      .approximation_error = approximation_error_};
     one.backend = backend_;
     one.signature = signature_of(operation, format);

@@ -2,7 +2,6 @@
 // of libridgebench.so, which exports nothing else.
 #include "harness/c/ridgebench.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -63,21 +62,16 @@ std::int32_t ridgebench_add_technique(ridgebench_run* run, const ridgebench_tech
   });
 }
 
-std::int32_t ridgebench_read_shape(ridgebench_run* run, const char* operation, const char* text,
-                                   std::int64_t* sizes) {
+std::int32_t ridgebench_add_shape(ridgebench_run* run, const char* operation, const char* text) {
   return guarded(run, [&] {
-    const Shape shape = run->run.operation(text_of(operation)).read_shape(text_of(text));
-    std::ranges::copy(shape.sizes(), sizes);
+    run->run.operation(text_of(operation)).add_shape(text_of(text));
     return ExitCode::fine;
   });
 }
 
-std::int32_t ridgebench_add_shape(ridgebench_run* run, const char* operation, const char* text,
-                                  double flops, double terms) {
-  return guarded(run, [&] {
-    run->run.operation(text_of(operation)).add_shape(text_of(text), flops, terms);
-    return ExitCode::fine;
-  });
+std::int32_t ridgebench_serve(ridgebench_run* run, std::int32_t (*empty_launch)(void* user),
+                              void* user) {
+  return guarded(run, [&]() -> ExitCode { run->run.serve(empty_launch, user); });
 }
 
 std::int32_t ridgebench_measure(ridgebench_run* run, const ridgebench_request* request) {

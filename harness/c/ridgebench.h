@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with every incompatible change of this file. */
-#define RIDGEBENCH_INTERFACE 1
+#define RIDGEBENCH_INTERFACE 2
 /* Bytes of the buffer in which a callback that fails leaves one line, with its final zero. */
 #define RIDGEBENCH_MESSAGE_BYTES 1024
 
@@ -38,6 +38,11 @@ typedef int32_t (*ridgebench_reference)(void* user, const int64_t* sizes,
                                         const double* const* inputs, double* values, double* norms,
                                         char* message);
 
+/* Computes the FLOPs of a launch and the terms of a sum, which the tolerance grows with (1: no sum).
+ * Returns 0, or -1 after it has written why it failed to `message`. */
+typedef int32_t (*ridgebench_amounts)(void* user, const int64_t* sizes, double* flops,
+                                      double* terms, char* message);
+
 typedef struct {
   const char* name;       /* a-z, 0-9 and _, a letter first; no operation of ridgebench */
   const char* dimensions; /* names, in order */
@@ -46,6 +51,7 @@ typedef struct {
   const ridgebench_operand* operands;
   int32_t operand_count;
   ridgebench_reference reference;
+  ridgebench_amounts amounts;
   void* user;
 } ridgebench_operation;
 
@@ -91,19 +97,19 @@ const char* ridgebench_message(const ridgebench_run* run);
 
 int32_t ridgebench_add_operation(ridgebench_run* run, const ridgebench_operation* operation);
 int32_t ridgebench_add_technique(ridgebench_run* run, const ridgebench_technique* technique);
-/* Reads the text form of a shape, `m:4096/n:1024`, into one size per dimension. */
-int32_t ridgebench_read_shape(ridgebench_run* run, const char* operation, const char* text,
-                              int64_t* sizes);
-/* A shape to measure, with the FLOPs of a launch and the terms of a sum, which the tolerance grows
- * with (1: no sum). */
-int32_t ridgebench_add_shape(ridgebench_run* run, const char* operation, const char* text,
-                             double flops, double terms);
+/* A shape to measure in its text form, `m:4096/n:1024`. */
+int32_t ridgebench_add_shape(ridgebench_run* run, const char* operation, const char* text);
 
 /* Measures the techniques at the shapes, with the ceilings that they need, prints the table on
  * stdout and leaves a results folder. Returns the exit code of the run, so 6 where a row is wrong
  * or failed. The folder is the one in the request, or the one that ridgebench_folder() names. */
 int32_t ridgebench_measure(ridgebench_run* run, const ridgebench_request* request);
 const char* ridgebench_folder(const ridgebench_run* run);
+
+/* Serves the operations and techniques to the program that started this process for `--load`, on
+ * descriptor 3, and ends this process when that one ends. It verifies and times; `empty_launch` is
+ * as in a request. Returns only if the descriptions cannot be served. */
+int32_t ridgebench_serve(ridgebench_run* run, int32_t (*empty_launch)(void* user), void* user);
 
 /* Converts numbers from and to the bits of a format. Encoding rounds as the hardware does. */
 int32_t ridgebench_decode(const char* format, const void* bits, int64_t count, double* numbers);

@@ -64,9 +64,11 @@ void add_load_option(CLI::App& app) {
   const auto files = std::make_shared<std::vector<std::string>>();
   for (const char* const command : {"list", "run", "duel"}) {
     app.get_subcommand(command)
-        ->add_option("--load", *files,
-                     "Shared object with kernels of your own, built by ridgebench_add_kernels(); "
-                     "may be given several times")
+        ->add_option(
+            "--load", *files,
+            "Shared object with kernels of your own, built by ridgebench_add_kernels(), or "
+            "FILE.py:NAME, a kernel or a list of kernels in Python; may be given several "
+            "times")
         ->allow_extra_args(false)
         ->type_name("FILE");
   }

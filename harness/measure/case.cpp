@@ -141,7 +141,10 @@ std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Prof
     for (const auto& [name, all] : techniques_of(registry, *operation, device.backend())) {
       if (kernel && !selection.has_technique(name)) continue;
       const Technique& technique = all.back()->technique;
-      const std::vector<Shape> sweep = operation->shapes(profile, technique.pace, device.machine());
+      // An operation of a Python file has none.
+      const auto sweep = [&] {
+        return operation->shapes(profile, technique.pace, device.machine());
+      };
       for (const FormatPair format : operation->formats) {
         if (kernel && !selection.has_format(format)) continue;
         const auto named = kernel ? selection.shapes(*operation, format) : std::nullopt;
@@ -151,8 +154,8 @@ std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Prof
                      .implementation = found == all.end() ? nullptr : *found,
                      .device = &device,
                      .format = format};
-        add_cases(cases, c, named.value_or(sweep), profile, regimes);
-        if (const auto burst = burst_twin(c)) add_cases(cases, *burst, sweep, profile, regimes);
+        add_cases(cases, c, named ? *named : sweep(), profile, regimes);
+        if (const auto burst = burst_twin(c)) add_cases(cases, *burst, sweep(), profile, regimes);
       }
     }
   }

@@ -150,7 +150,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"status", &Record::status, "", "only an ok row has a time, and an unverified one, which was imported"},
     Key{"reason", &Record::reason, "", "why the row is not ok"},
     Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null where it has no choice", {}, Absence::not_in_oldest},
-    Key{"loaded_from", &Record::loaded_from, "", "name of the file that `--load` took the technique from, whose checksum environment.json has; null for those of the program", {}, Absence::not_in_oldest},
+    Key{"loaded_from", &Record::loaded_from, "", "name of the file that `--load` took the technique from, for Python `FILE.py:NAME`, whose checksum environment.json has; null for those of the program", {}, Absence::not_in_oldest},
     Key{"isolated", &Record::isolated, "", "whether an own kernel ran in a process of its own, which this one verified and timed; null for the kernels of the program", {}, Absence::not_in_oldest},
     Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null where that is not known", {}, Absence::not_in_oldest},
     Key{"early_unknown", &Record::early_unknown, "", "why `early` of a measured row is null", {}, Absence::not_in_oldest},

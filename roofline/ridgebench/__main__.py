@@ -26,6 +26,7 @@ COMMANDS = {
 }
 # What only the scripts of a checkout run, and the program.
 SCRIPTED = {
+    "serve": ("serve", "Run the kernels of a file of Python for the program"),
     "tree": ("command_tree", "Print the commands with their options as JSON"),
     "tables": ("tables", "Fill the tables and pictures of README.md and docs/*.md"),
     "summary": ("gpu_check.summary", "Print the short table of a run on a GPU"),

@@ -1,10 +1,15 @@
 """The program ridgebench as a source of numbers: FLOPs, bytes and predictions are defined there alone."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
+import sys
+import threading
+from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Iterator
 
 from ridgebench import command_line, installed
 from ridgebench.processes.children import answered
@@ -46,6 +51,43 @@ def refusal(*words: str, seconds: float = SECONDS) -> tuple[int, str]:
         raise ResultsError(f"cannot ask {binary() or 'the binary ridgebench'}: {error}") from None
     lines = done.stderr.strip().splitlines() or [f"{words[0]} ended with exit code {done.returncode}"]
     return (done.returncode if done.returncode >= 0 else command_line.INTERNAL), lines[-1].removeprefix("ridgebench: ")
+
+
+@contextmanager
+def interruptions_left_to_the_program() -> Iterator[None]:
+    """Ctrl-C reaches the program too, which finishes its row and says so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # the program does not inherit it
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def measured(*words: str) -> tuple[int, str]:
+    """Exit code of a command that prints for the user, and its last line on stderr, which is not printed where the run
+    did not finish.
+
+    The commands in Python that it starts run by this interpreter. Raises ResultsError where there is no program.
+    """
+    variables = {"RIDGEBENCH_PYTHON": sys.executable, **os.environ}
+    last = ""
+    try:
+        with interruptions_left_to_the_program(), subprocess.Popen(
+                [binary(), *words], stderr=subprocess.PIPE, text=True, errors="replace", env=variables) as running:
+            for line in running.stderr or ():
+                sys.stderr.write(last)
+                last = line
+    except OSError as error:
+        raise ResultsError(f"cannot start {binary() or 'the binary ridgebench'}: {error}") from None
+    code = running.returncode
+    if code in (command_line.OK, command_line.ROW_FAILED):
+        sys.stderr.write(last)
+    if code < 0:
+        return command_line.INTERNAL, f"signal {-code} ended {binary()} {words[0]}"
+    return code, last.strip().removeprefix("ridgebench: ")
 
 
 def predict(operation: str, shape: str, format_: str, device: str) -> dict[str, Any]:

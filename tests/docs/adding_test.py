@@ -110,7 +110,7 @@ def test_the_python_script_measures_its_kernel_and_a_wrong_one_is_wrong(tmp_path
     skip_if_sanitized(library)
     text = FILES["softmax.py"]
     assert len([line for line in text.splitlines() if line.strip()]) <= 15
-    broken = text.replace("axis=1, keepdims=True)\n\nridgebench", "axis=0, keepdims=True)\n\nridgebench")
+    broken = text.replace("axis=1, keepdims=True)\n\nif", "axis=0, keepdims=True)\n\nif")
     assert broken != text
     variables = os.environ | {"RIDGEBENCH_LIBRARY": str(library), "PYTHON": sys.executable}
     for folder, script, status in [("right", text, "ok"), ("wrong", broken, "wrong")]:
@@ -123,6 +123,11 @@ def test_the_python_script_measures_its_kernel_and_a_wrong_one_is_wrong(tmp_path
         assert table.count("three_passes") == 2
     run(ROOT / "scripts" / "python.sh", "-m", "ridgebench", "plot", "softmax", cwd=tmp_path / "right", env=variables)
     assert "softmax" in (tmp_path / "right" / "softmax" / "figures" / "roofline.svg").read_text("utf-8")
+    (command,) = [line for line in PAGE.splitlines() if "--load softmax.py:three_passes" in line and line.startswith("build/")]
+    words = [os.environ["RIDGEBENCH"], *shlex.split(command)[1:], "--budget=1", "--out=isolated"]
+    run(*words, cwd=tmp_path / "right", env=variables)
+    (row,) = [record for record in read_records(tmp_path / "right" / "isolated") if record["op"] == "softmax"]
+    assert (row["status"], row["isolated"]) == ("ok", True)
 
 
 def test_the_device_can_be_named(overlay):

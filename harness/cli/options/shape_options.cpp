@@ -13,6 +13,17 @@
 #include "roofline/transformer/transformer.hpp"
 
 namespace ridgebench {
+namespace {
+
+std::vector<std::string> loaded_operations() {
+  std::vector<std::string> names;
+  for (const auto& operation : Registry::instance().operations()) {
+    if (!operation->loaded_from.empty()) names.push_back(operation->name);
+  }
+  return names;
+}
+
+}  // namespace
 
 std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
   CLI::Option* shape =
@@ -43,11 +54,14 @@ std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
 }
 
 std::vector<std::string> ShapeOptions::lines(const std::vector<std::string>& operations) const {
-  if (!shapes_.empty() && operations.empty()) {
-    throw UsageError("--shape needs --op, which names the operations of the shape");
+  const std::vector<std::string> sized = operations.empty() ? loaded_operations() : operations;
+  if (!shapes_.empty() && sized.empty()) {
+    throw UsageError(
+        "--shape needs --op, which names the operations of the shape, or --load of a file with "
+        "operations");
   }
   std::vector<std::string> lines;
-  for (const std::string& operation : operations) {
+  for (const std::string& operation : sized) {
     for (const std::string& shape : shapes_) {
       if (shape.empty() || shape.starts_with(',') ||
           shape.find_first_of(" \t") != std::string::npos) {

@@ -17,8 +17,9 @@ class ShapeOptions {
   [[nodiscard]] bool names_operations() const { return !file_.empty() || !model_.empty(); }
 
   // Returns the shapes as lines of a file of shapes; those of --shape for each of `operations`, the
-  // names of --op. Throws UsageError for a file or a model that is none, for --shape without --op,
-  // and for --op without the operation of the model.
+  // names of --op, or without names for each operation of --load. Throws UsageError for a file or a
+  // model that is none, for --shape without operations, and for --op without the operation of the
+  // model.
   [[nodiscard]] std::vector<std::string> lines(const std::vector<std::string>& operations) const;
 
  private:

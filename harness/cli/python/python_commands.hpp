@@ -22,9 +22,7 @@ struct PythonOfCommands {
 PythonOfCommands python_of_commands();
 
 // Runs the command argv[1] of the Python package, with the arguments after it, in place of this
-// process. The package is that of the checkout or of the installation that holds the binary. The
-// interpreter is the one that the variable RIDGEBENCH_PYTHON names, else the checkout's .venv, else
-// python3. Throws UsageError without a package or an interpreter.
+// process. Throws UsageError without a package or an interpreter.
 [[noreturn]] void run_python_command(int argc, char** argv);
 
 // Returns what such a command prints on stdout; empty without a package or an interpreter.

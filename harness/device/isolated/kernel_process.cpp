@@ -12,6 +12,8 @@
 #include <mutex>
 #include <utility>
 
+#include "harness/base/process.hpp"
+#include "harness/base/python/python_package.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/base/sudden_end.hpp"
 #include "harness/device/isolated/rethrow.hpp"
@@ -62,6 +64,24 @@ std::string cause_of_end(int status) {
   return fmt::format("signal {}, {}", signal, strsignal(signal));
 }
 
+std::pair<pid_t, int> start_kernels(const std::string& file, const LoadedKernels& kernels) {
+  std::string program = kThisProgram;
+  std::string needs;
+  std::vector<std::string> command{"ridgebench", kServeKernels, file, kernels.path.string()};
+  if (kernels.is_python()) {
+    command = find_python_package().command(
+        {kServePython, file, kernels.path.string(), kernels.attribute});
+    program = command.front();
+    needs = fmt::format("; a Python file {}", kNeedsPython);
+  }
+  KernelMessage no_start = KernelMessage::of_json(
+      MessageKind::error,
+      {{"kind", "usage"},
+       {"text", fmt::format("--load {}: cannot run {}{}", file, program, needs)}});
+  no_start.number = kFirstCommand;
+  return start_with_socket(program, std::move(command), no_start);
+}
+
 }  // namespace
 
 bool end_busy_kernel_process(const std::string& reason) {
@@ -73,8 +93,7 @@ bool end_busy_kernel_process(const std::string& reason) {
 }
 
 KernelProcess::KernelProcess(const std::string& file, const LoadedKernels& kernels) {
-  std::tie(process_, socket_) =
-      start_with_socket({"ridgebench", kServeKernels, file, kernels.path.string()});
+  std::tie(process_, socket_) = start_kernels(file, kernels);
   own_waiting_.emplace(getpid());
   other_waiting_.emplace(process_);
   try {

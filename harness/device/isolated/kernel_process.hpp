@@ -28,6 +28,10 @@ class KernelProcessEnded : public std::runtime_error {
 
 // The first argument of the program of such a process.
 inline constexpr const char* kServeKernels = "serve-kernels";
+// The command of the Python package that serves a Python file.
+inline constexpr const char* kServePython = "serve";
+// The number of the first command of a process, which asks for the description.
+inline constexpr std::uint64_t kFirstCommand = 1;
 
 class KernelProcess {
  public:

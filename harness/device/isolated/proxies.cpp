@@ -204,6 +204,11 @@ void add_isolated_kernels(const std::string& name, const LoadedKernels& kernels)
     add_facts(implementation.technique, file, index, one);
     if (implementation.backend == Backend::cpu) {
       add_launching(implementation, file, index, one);
+    } else if (kernels.is_python()) {
+      throw UsageError(fmt::format(
+          "--load {}: {}/{} is for a GPU, whose memory is not shared with another process; "
+          "allowed: kernels of a host, and for a GPU measure() in the script",
+          name, implementation.technique.operation, implementation.technique.name));
     } else {
       in_process.add_launching(implementation, index, one);
     }

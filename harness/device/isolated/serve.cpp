@@ -26,9 +26,6 @@ namespace {
 // For the handler of exceptions that leave a thread while the file is loaded.
 std::string g_loading_file;
 
-// The first command asks for the description.
-constexpr std::uint64_t kFirstCommand = 1;
-
 void send_failure(std::uint64_t number, const nlohmann::json& described) {
   KernelMessage failure = KernelMessage::of_json(MessageKind::error, described);
   failure.number = number;
@@ -108,16 +105,7 @@ std::optional<KernelMessage> answer_to(KernelServer& server, const KernelMessage
 
 }  // namespace
 
-ExitCode serve_kernels(const std::string& file, const std::string& path) {
-  if (!is_socket(kKernelSocket)) {
-    write_error(
-        fmt::format("ridgebench: {} is for processes that `run` and `duel` start; allowed: "
-                    "run --load FILE\n",
-                    kServeKernels));
-    return ExitCode::usage;
-  }
-  KernelServer server;  // counts what the file registers
-  if (!load_into_this_process(file, path)) return ExitCode::usage;
+void answer_commands(KernelServer& server) {
   while (std::optional<KernelMessage> command = receive_message(kKernelSocket)) {
     try {
       std::optional<KernelMessage> answer = answer_to(server, *command);
@@ -129,6 +117,19 @@ ExitCode serve_kernels(const std::string& file, const std::string& path) {
     }
   }
   _exit(0);  // the file's threads may still run
+}
+
+ExitCode serve_kernels(const std::string& file, const std::string& path) {
+  if (!is_socket(kKernelSocket)) {
+    write_error(
+        fmt::format("ridgebench: {} is for processes that `run` and `duel` start; allowed: "
+                    "run --load FILE\n",
+                    kServeKernels));
+    return ExitCode::usage;
+  }
+  KernelServer server;  // counts what the file registers
+  if (!load_into_this_process(file, path)) return ExitCode::usage;
+  answer_commands(server);
 }
 
 }  // namespace ridgebench

@@ -15,9 +15,10 @@
 namespace ridgebench {
 namespace {
 
-// Calls async-signal-safe functions only, because other threads of this process do not exist in the
-// new one.
-[[noreturn]] void become_kernel_process(pid_t parent, int socket, char* const* arguments) {
+// Other threads of this process, which may hold a lock, do not exist in the new one. Until the
+// program starts, no function here takes a lock.
+[[noreturn]] void become_kernel_process(pid_t parent, int socket, const char* program,
+                                        char* const* arguments, const KernelMessage& no_start) {
   die_with_parent(parent);
   ignore_ending_signals();  // the process that verifies and times decides what they mean
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -30,13 +31,16 @@ namespace {
 #ifdef SYS_close_range
   syscall(SYS_close_range, kKernelSocket + 1, ~0U, 0);  // the records file among them
 #endif
-  process_start().execute_itself(arguments);
+  process_start().execute(program, arguments);
+  send_message(kKernelSocket, no_start);
   _exit(static_cast<int>(ExitCode::internal));
 }
 
 }  // namespace
 
-std::pair<pid_t, int> start_with_socket(std::vector<std::string> arguments) {
+std::pair<pid_t, int> start_with_socket(const std::string& program,
+                                        std::vector<std::string> arguments,
+                                        const KernelMessage& no_start) {
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
@@ -46,7 +50,9 @@ std::pair<pid_t, int> start_with_socket(std::vector<std::string> arguments) {
   }
   const pid_t parent = getpid();
   const pid_t process = fork();
-  if (process == 0) become_kernel_process(parent, ends[1], pointers.data());
+  if (process == 0) {
+    become_kernel_process(parent, ends[1], program.c_str(), pointers.data(), no_start);
+  }
   const int error = errno;
   close(ends[1]);
   if (process > 0) return {process, ends[0]};

@@ -6,16 +6,18 @@ from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int32, c_int64, c_u
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
+from ridgebench import command_line
 from ridgebench.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError, one_line
 
 NAME = "libridgebench.so"
 VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
-INTERFACE = 1  # RIDGEBENCH_INTERFACE of the header
+INTERFACE = 2  # RIDGEBENCH_INTERFACE of the header
 MESSAGE_BYTES = 1024  # RIDGEBENCH_MESSAGE_BYTES
+SERVING = False  # whether the program started this process, to serve the kernels of a file
 INSTALLED = ("", "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")  # under a prefix
 
 
@@ -27,6 +29,7 @@ class KernelError(CommandError):
 
 
 REFERENCE = CFUNCTYPE(c_int32, c_void_p, POINTER(c_int64), POINTER(c_void_p), c_void_p, c_void_p, c_void_p)
+AMOUNTS = CFUNCTYPE(c_int32, c_void_p, POINTER(c_int64), POINTER(c_double), POINTER(c_double), c_void_p)
 BIND = CFUNCTYPE(c_int64, c_void_p, c_char_p, POINTER(c_int64), POINTER(c_void_p), c_void_p, c_void_p)
 LAUNCH = CFUNCTYPE(c_int32, c_void_p, c_int64, c_void_p)
 RELEASE = CFUNCTYPE(None, c_void_p, c_int64)
@@ -40,7 +43,7 @@ class COperand(ctypes.Structure):
 class COperation(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("dimensions", c_char_p), ("formats", c_char_p), ("engine", c_char_p),
                 ("operands", POINTER(COperand)), ("operand_count", c_int32), ("reference", REFERENCE),
-                ("user", c_void_p)]
+                ("amounts", AMOUNTS), ("user", c_void_p)]
 
 
 class CTechnique(ctypes.Structure):
@@ -63,24 +66,32 @@ SIGNATURES = {
     "ridgebench_folder": (c_char_p, [c_void_p]),
     "ridgebench_add_operation": (c_int32, [c_void_p, POINTER(COperation)]),
     "ridgebench_add_technique": (c_int32, [c_void_p, POINTER(CTechnique)]),
-    "ridgebench_read_shape": (c_int32, [c_void_p, c_char_p, c_char_p, POINTER(c_int64)]),
-    "ridgebench_add_shape": (c_int32, [c_void_p, c_char_p, c_char_p, c_double, c_double]),
+    "ridgebench_add_shape": (c_int32, [c_void_p, c_char_p, c_char_p]),
+    "ridgebench_serve": (c_int32, [c_void_p, EMPTY_LAUNCH, c_void_p]),
     "ridgebench_measure": (c_int32, [c_void_p, POINTER(CRequest)]),
     "ridgebench_decode": (c_int32, [c_char_p, c_void_p, c_int64, c_void_p]),
     "ridgebench_encode": (c_int32, [c_char_p, c_void_p, c_int64, c_void_p]),
 }
 
 
+def inside(*prefixes: Path) -> Optional[Path]:
+    """The library below the first of the prefixes that has one."""
+    paths = (prefix / folder / NAME for prefix in prefixes for folder in INSTALLED)
+    return next((path for path in paths if path.is_file()), None)
+
+
 def find() -> Path:
-    """The library: the one that RIDGEBENCH_LIBRARY names, the installed one, or the newest in build/ of the checkout."""
+    """The library of the program that started this process, else the one that RIDGEBENCH_LIBRARY names, the installed one, or
+    the newest in build/ of the checkout."""
+    binary = Path(command_line.BINARY).resolve()
+    if command_line.BINARY and (own := inside(binary.parent, binary.parent.parent)):
+        return own
     if named := os.environ.get(VARIABLE):
         if Path(named).is_file():
             return Path(named)
         raise KernelError(f"{VARIABLE}={named} is no file; allowed: the path of {NAME}")
-    for prefix in (TREE, *islice(Path(__file__).resolve().parents, 1, 7)):
-        for folder in INSTALLED:
-            if (prefix / folder / NAME).is_file():
-                return prefix / folder / NAME
+    if installed := inside(TREE, *islice(Path(__file__).resolve().parents, 1, 7)):
+        return installed
     built = list((ROOT / "build").glob(f"*/{NAME}"))
     if built:
         return max(built, key=lambda path: path.stat().st_mtime)

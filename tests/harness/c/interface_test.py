@@ -46,7 +46,7 @@ def test_python_declares_the_functions_of_the_header():
 
 
 # Members of a struct, with the size of each: pointers and the numbers by their width.
-SIZES = {"int32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8, "ridgebench_reference": 8}
+SIZES = {"int32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8, "ridgebench_reference": 8, "ridgebench_amounts": 8}
 
 
 @pytest.mark.parametrize("name", STRUCTS)

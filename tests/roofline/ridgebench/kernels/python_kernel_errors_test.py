@@ -120,6 +120,15 @@ def test_a_library_that_is_not_there_is_named(tmp_path, monkeypatch):
     assert find() == tmp_path / "build" / "release" / "libridgebench.so"
 
 
+@pytest.mark.parametrize("place", ["bin", "lib"])
+def test_the_library_of_the_program_that_started_the_process_comes_first(place, tmp_path, monkeypatch):
+    """Both speak the same messages."""
+    (tmp_path / place).mkdir()
+    (tmp_path / place / "libridgebench.so").touch()
+    monkeypatch.setattr(library.command_line, "BINARY", str(tmp_path / "bin" / "ridgebench"))
+    assert find() == tmp_path / place / "libridgebench.so"
+
+
 def test_a_file_that_is_no_library_is_named(tmp_path, monkeypatch):
     file = tmp_path / "libridgebench.so"
     file.write_text("text")

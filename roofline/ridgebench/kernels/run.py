@@ -1,0 +1,89 @@
+"""A run of libridgebench.so, and texts for it."""
+
+import ctypes
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+from ridgebench.command_line import OK, ROW_FAILED
+from ridgebench.kernels import library as c
+from ridgebench.kernels.arrays import backend_of
+from ridgebench.kernels.callbacks import Launches, amounts_callback, reference_callback
+from ridgebench.kernels.library import KernelError
+from ridgebench.kernels.operation import Kernel, Operation
+
+
+class Run:
+    """A run of the library."""
+
+    def __init__(self) -> None:
+        self.library = c.library()
+        self.handle = self.library.ridgebench_new()
+        self.kept: list[Any] = []  # callbacks, which the library calls later
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, *_what: Any) -> None:
+        self.library.ridgebench_free(self.handle)
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """Calls a function; raises KernelError for every code but those of a finished run."""
+        code = getattr(self.library, function)(self.handle, *arguments)
+        if code not in (OK, ROW_FAILED):
+            raise KernelError(self.library.ridgebench_message(self.handle).decode("utf-8", "replace"), code)
+        return code
+
+    def add_operation(self, operation: Operation) -> None:
+        callbacks = reference_callback(operation), amounts_callback(operation)
+        operands = (c.COperand * len(operation.operands))()
+        for i, operand in enumerate(operation.operands):
+            operands[i] = c.COperand(encoded(operand.name), encoded(operand.format), joined(operand.dimensions),
+                                     operand is operation.operands[-1])
+        self.kept += [callbacks, operands]
+        self.call("ridgebench_add_operation", ctypes.byref(c.COperation(
+            encoded(operation.name), joined(operation.dimensions), joined(operation.formats), encoded(operation.engine),
+            operands, len(operands), *callbacks, None)))
+
+    def add_shape(self, operation: Operation, shape: str) -> None:
+        self.call("ridgebench_add_shape", encoded(operation.name), encoded(shape))
+
+    def add_kernel(self, kernel: Kernel, device: str) -> None:
+        launches = Launches(kernel)
+        self.kept.append(launches)
+        try:
+            technique = c.CTechnique(
+                encoded(kernel.operation.name), encoded(kernel.name), encoded(backend_of(kernel.library, device)),
+                joined(kernel.formats), encoded(kernel.engine), encoded(kernel.arithmetic), kernel.error,
+                launches.callbacks["bind"], launches.callbacks["launch"], launches.callbacks["release"], None)
+        except (TypeError, AttributeError) as error:
+            raise KernelError(f"kernel {kernel.name} of {kernel.operation.name}: {error}") from None
+        self.call("ridgebench_add_technique", ctypes.byref(technique))
+
+    def add(self, kernels: Sequence[Kernel], shapes: Sequence[str], device: str) -> None:
+        """Adds kernels, and their operations at each of the shapes."""
+        for each in kernels:
+            if not isinstance(each, Kernel):
+                raise KernelError(f"{each!r} is no kernel; allowed: functions that ridgebench.kernel() wrapped")
+        for operation in {id(each.operation): each.operation for each in kernels}.values():
+            self.add_operation(operation)
+            for shape in shapes:
+                self.add_shape(operation, shape)
+        for each in kernels:
+            self.add_kernel(each, device)
+
+    def measure(self, request: Any) -> Path:
+        self.call("ridgebench_measure", ctypes.byref(request))
+        return Path(self.library.ridgebench_folder(self.handle).decode())
+
+
+def encoded(text: Optional[str]) -> Optional[bytes]:
+    """A text for the library; None stays None."""
+    if text is None:
+        return None
+    if not isinstance(text, str) or "\0" in text:
+        raise KernelError(f"{text!r} is no text; allowed: a str without NUL")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def joined(parts: Sequence[str]) -> bytes:
+    return b",".join(encoded(part) for part in parts)
