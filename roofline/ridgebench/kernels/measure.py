@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
 from ridgebench import program
-from ridgebench.command_line import OK, ROW_FAILED
+from ridgebench.command_line import OK, ROW_FAILED, CommandError
 from ridgebench.kernels import library as c
 from ridgebench.kernels.callbacks import empty_launch
 from ridgebench.kernels.library import KernelError
@@ -78,9 +78,13 @@ def measure_isolated(file: str, shapes: Sequence[str], asked: Request) -> Path:
     words = ["run", f"--load={file}", f"--device={asked.device or 'cpu'}", f"--out={asked.out}", f"--seed={asked.seed}",
              f"--fill={asked.fill}", "--no-plot", *(f"--shape={shape}" for shape in shapes)]
     words += [f"--budget={asked.seconds}"] if asked.seconds else []
-    words += [f"--regime={regime}" for regime in asked.regimes]
+    words += [f"--regime={regime}" for regime in asked.regimes if regime]
+    joined(words)  # refuses what is no text
     sys.stdout.flush()
-    code, line = program.measured(*words)
+    try:
+        code, line = program.measured(*words)
+    except CommandError as error:
+        raise KernelError(str(error), error.code) from None
     if code not in (OK, ROW_FAILED):
         raise KernelError(line, code)
     return Path(asked.out)

@@ -290,6 +290,9 @@ def test_measure_of_a_file_returns_the_rows_of_a_run(tmp_path):
         ("honest", {"out": ""}, "lacks out, the results folder"),
         ("honest", {"shapes": "k:7"}, "k"),
         ("honest", {"fill": "ones"}, "unknown fill 'ones'"),
+        ("honest", {"shapes": "m:8/n:8\0"}, "is no text; allowed: a str without NUL"),
+        ("honest", {"regimes": "hot"}, "unknown regime 'hot'"),
+        ("honest", {"seconds": -1}, "seconds is -1; allowed: a number from 0"),
     ],
 )
 def test_measure_of_a_file_that_makes_no_sense_is_refused(text, more, part, tmp_path):
@@ -298,6 +301,12 @@ def test_measure_of_a_file_that_makes_no_sense_is_refused(text, more, part, tmp_
         measure(f"{written(tmp_path, SOFTMAX)}:{text}", **asked)
     assert part in str(error.value) and error.value.code == USAGE
     assert not (tmp_path / "results").exists()
+
+
+def test_a_program_that_does_not_start_is_named(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(command_line, "BINARY", str(tmp_path / "ridgebench"))
+    with pytest.raises(KernelError, match="cannot start .*/ridgebench: .*No such file"):
+        measure("own.py:honest", "m:8/n:8", out=tmp_path / "results")
 
 
 @pytest.mark.parametrize(
