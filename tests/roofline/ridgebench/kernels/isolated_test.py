@@ -95,12 +95,13 @@ def fast_clock(x, y):
 
 every = [honest, remembers, checker, reference_changes, thread, prints, moves, raises, exits, fast_clock]
 """
-# A jump in place of clock_gettime: each time is half of what it was.
+# A jump in place of clock_gettime: each time is a sixteenth of what it was. A claim contains the time for which the process waited
+# for a processor, and what the program saw does not: half of the time could be true on a busy host.
 CLOCK = """
 import ctypes, mmap
-half = bytes.fromhex("b8e4000000 0f05 486906 00ca9a3b 48034608 48d1e8 31d2 b900ca9a3b 48f7f1 488906 48895608 31c0 c3")
+sixteenth = bytes.fromhex("b8e4000000 0f05 486906 00ca9a3b 48034608 48c1e804 31d2 b900ca9a3b 48f7f1 488906 48895608 31c0 c3")
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-code.write(half)
+code.write(sixteenth)
 libc = ctypes.CDLL(None)
 there = ctypes.addressof(ctypes.c_char.from_buffer(code))
 function = ctypes.cast(libc.clock_gettime, ctypes.c_void_p).value
