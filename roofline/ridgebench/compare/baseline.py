@@ -29,7 +29,6 @@ from .report import Report, aligned, incomparable, percent
 
 PROGRAM = "baseline"
 STORED = RESULTS / "baselines"
-UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 TOLERANCES = "tolerances.toml"  # of a machine, in the folder of its baseline
 
 
@@ -119,7 +118,7 @@ def promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
     try:
         paths = store.promote_model(runs, root) if of_model else [store.promote_machine(runs, root)]
     except OSError as error:
-        if error.errno not in UNWRITABLE:
+        if error.errno == errno.ENOSPC:
             raise
         raise CommandError(f"{what_failed(error)}; allowed: --into with a folder that may be written") from None
     return [f"{one_line(str(path))}: {store.read_baseline(path).origin()}" for path in paths]
