@@ -28,6 +28,10 @@ bool exceeds(const Record& r, OverRoof over, double margin) {
   return over.exceeds(margin);
 }
 
+double slower_factor(double median_s) {
+  return median_s < kShortLaunch_s ? kSlowerIfShort : kSlowerOnNewInputs;
+}
+
 }  // namespace
 
 bool OverRoof::exceeds(double margin) const { return std::max(memory, compute) > 1 + margin; }
@@ -54,7 +58,8 @@ bool impossible(const Record& r, double time_s) {
 }
 
 bool all_slower(const Probed& probed, double median_s) {
-  const auto slower = [&](double seconds) { return seconds > kSlowerOnNewInputs * median_s; };
+  const double factor = slower_factor(median_s);
+  const auto slower = [&](double seconds) { return seconds > factor * median_s; };
   return !probed.new_inputs_s.empty() && std::ranges::all_of(probed.new_inputs_s, slower);
 }
 
@@ -65,7 +70,8 @@ std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s
   std::vector<double> old_s = probed.old_inputs_s;
   std::ranges::sort(old_s);
   const double longest_s = old_s[old_s.size() - 2];
-  if (std::ranges::min(probed.new_inputs_s) <= kSlowerOnNewInputs * longest_s) return std::nullopt;
+  if (std::ranges::min(probed.new_inputs_s) <= slower_factor(median_s) * longest_s)
+    return std::nullopt;
   std::vector<double> new_s = probed.new_inputs_s;
   return middle(new_s) / median_s;
 }
