@@ -28,10 +28,6 @@ bool exceeds(const Record& r, OverRoof over, double margin) {
   return over.exceeds(margin);
 }
 
-double slower_factor(double median_s) {
-  return median_s < kShortLaunch_s ? kSlowerIfShort : kSlowerOnNewInputs;
-}
-
 }  // namespace
 
 bool OverRoof::exceeds(double margin) const { return std::max(memory, compute) > 1 + margin; }
@@ -57,21 +53,23 @@ bool impossible(const Record& r, double time_s) {
   return exceeds(r, over_best_ceilings(r, time_s), margin);
 }
 
-bool all_slower(const Probed& probed, double median_s) {
-  const double factor = slower_factor(median_s);
+double slower_factor(double bytes, std::int64_t sets) {
+  return bytes * static_cast<double>(sets) < kLearnedBytes ? kSlowerIfLearned : kSlowerOnNewInputs;
+}
+
+bool all_slower(const Probed& probed, double median_s, double factor) {
   const auto slower = [&](double seconds) { return seconds > factor * median_s; };
   return !probed.new_inputs_s.empty() && std::ranges::all_of(probed.new_inputs_s, slower);
 }
 
-std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s) {
+std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s, double factor) {
   const bool enough = probed.new_inputs_s.size() >= kFewestFreshProbes + kMoreFreshProbes &&
                       probed.old_inputs_s.size() >= kLaunchesOnOldInputs;
-  if (!enough || !all_slower(probed, median_s)) return std::nullopt;
+  if (!enough || !all_slower(probed, median_s, factor)) return std::nullopt;
   std::vector<double> old_s = probed.old_inputs_s;
   std::ranges::sort(old_s);
   const double longest_s = old_s[old_s.size() - 2];
-  if (std::ranges::min(probed.new_inputs_s) <= slower_factor(median_s) * longest_s)
-    return std::nullopt;
+  if (std::ranges::min(probed.new_inputs_s) <= factor * longest_s) return std::nullopt;
   std::vector<double> new_s = probed.new_inputs_s;
   return middle(new_s) / median_s;
 }

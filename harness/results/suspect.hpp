@@ -40,22 +40,25 @@ bool impossible(const Record& record, double time_s);
 // A launch on new inputs that takes longer than this times the median sample looks as if the
 // samples had done less work, if this many probes agree.
 inline constexpr double kSlowerOnNewInputs = 1.25;
-// The same for launches shorter than kShortLaunch_s. A processor learns the branches that inputs of
-// some thousand elements take: an honest GeLU of 255 elements, 2.8 us, took 1.28 times as long on
-// new ones.
-inline constexpr double kSlowerIfShort = 2;
-inline constexpr double kShortLaunch_s = 1e-4;
+// The same for a rotation that moves less than kLearnedBytes. A processor learns the branches that
+// its inputs take: on a shared host, an honest ReLU of 70001 elements and one buffer set once took
+// 1.58 times as long on new ones. A mispredicted branch costs some times as much as an element.
+inline constexpr double kSlowerIfLearned = 4;
+inline constexpr double kLearnedBytes = 0x1p23;
 inline constexpr std::size_t kFewestFreshProbes = 3;
 inline constexpr std::size_t kMoreFreshProbes = 8;
 inline constexpr std::size_t kLaunchesOnOldInputs = kFewestFreshProbes + kMoreFreshProbes;
 
+// The factor for a launch that moves these bytes on each of some buffer sets.
+double slower_factor(double bytes, std::int64_t sets);
+
 // Whether every probe so far looks so.
-bool all_slower(const Probed& probed, double median_s);
+bool all_slower(const Probed& probed, double median_s, double factor);
 // How many times as long as the median sample a launch on new inputs takes, if that makes the row
-// suspect: all of the probes look so, and each takes longer than that factor times the
-// launches after the old inputs were written, but for the longest of these. If the inputs made no
-// difference, 11 times of each kind would lie so once in 5e4 cases.
-std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s);
+// suspect: all of the probes look so, and each takes longer, by the same factor, than every launch
+// after the old inputs were written but the longest of these. If the inputs made no difference, 11
+// times of each kind would lie so once in 5e4 cases.
+std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s, double factor);
 
 // Smallest share of the time that the measuring process saw that an isolated kernel's process may
 // claim.

@@ -183,7 +183,8 @@ void Measurer::doubt_time(Record& record, std::optional<double> seen_s) {
   const Probed probed = record.verify->probes.value_or(Probed{});
   if (const auto doubt = doubted_claim(median_s, seen_s)) {
     suspect(record, *doubt);
-  } else if (const auto slower = slower_on_new_inputs(probed, median_s)) {
+  } else if (const auto slower =
+                 slower_on_new_inputs(probed, median_s, slower_factor(record.bytes, record.sets))) {
     suspect(record,
             fmt::format("launches on new inputs take {:.3g} x as long as the samples", *slower));
   }

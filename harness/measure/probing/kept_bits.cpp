@@ -9,19 +9,30 @@ namespace {
 
 constexpr double kUnits = 4;
 
-// Whether two references are further apart than kUnits units in the last place of an output.
-bool moved(double x, double y, const FormatInfo& format) {
-  const double size = std::max(std::abs(x), std::abs(y));
+// Whether two references are further apart than kUnits units in the last place of an output, and
+// than the rounding of both explains: a GeLU far below zero is zero in fp32.
+bool moved(const Expected& x, const Expected& y, const FormatInfo& format,
+           const Tolerance& rounding) {
+  const double distance = std::abs(x.value - y.value);
+  const double size = std::max(std::abs(x.value), std::abs(y.value));
   const double unit =
       format.whole() ? 1 / (2 * kUnits) : std::max(format.epsilon() * size, format.min_subnormal());
-  return std::abs(x - y) > kUnits * unit;  // false for a NaN
+  return distance > kUnits * unit && distance > rounding(x) + rounding(y);  // false for a NaN
 }
 
 }  // namespace
 
-KeptBits::KeptBits(std::span<const Output> outputs, std::span<const std::int64_t> rows,
+KeptBits::KeptBits(const Implementation& implementation, const Shape& shape,
+                   std::span<const Output> outputs, std::span<const std::int64_t> rows,
                    std::span<const View> of_new, std::span<const View> of_old) {
+  Technique technique = implementation.technique;
+  technique.approximation_error = 0;
   std::vector<std::int64_t> done(outputs.size());
+  for (const Output& output : outputs) {
+    const Format format = output.operand.format;
+    outputs_.push_back(
+        {format, Tolerance(technique, implementation.operation->reduction(shape), format)});
+  }
   for (const std::int64_t row : rows) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const Format format = outputs[i].operand.format;
@@ -31,7 +42,7 @@ KeptBits::KeptBits(std::span<const Output> outputs, std::span<const std::int64_t
       for (std::int64_t k = 0; k < outputs[i].length_of(row); ++k) {
         const std::size_t at = static_cast<std::size_t>(done[i]++) * bytes;
         kept_.push_back(std::memcmp(x + at, y + at, bytes) == 0 ? 1 : 0);
-        formats_.push_back(format);
+        output_of_.push_back(i);
       }
     }
   }
@@ -44,7 +55,8 @@ bool KeptBits::most_moved(std::span<const Expected> of_new,
   std::int64_t changed = 0;
   std::int64_t kept = 0;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
-    if (!moved(of_new[i].value, of_old[i].value, info(formats_[i]))) continue;
+    const auto& [format, rounding] = outputs_[output_of_[i]];
+    if (!moved(of_new[i], of_old[i], info(format), rounding)) continue;
     ++changed;
     kept += kept_[i];
   }

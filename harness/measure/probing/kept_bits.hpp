@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "harness/measure/verifying/tolerance.hpp"
 #include "kernels/common/operation.hpp"
 
 namespace ridgebench {
@@ -12,22 +13,29 @@ namespace ridgebench {
 class KeptBits {
  public:
   // Rows of every output of a case, one view of each, of new inputs and of old ones.
-  KeptBits(std::span<const Output> outputs, std::span<const std::int64_t> rows,
+  KeptBits(const Implementation& implementation, const Shape& shape,
+           std::span<const Output> outputs, std::span<const std::int64_t> rows,
            std::span<const View> of_new, std::span<const View> of_old);
 
   // Whether any element kept its bits.
   [[nodiscard]] bool any() const;
 
   // Whether the kernel answers with old results: of the elements whose reference moved by more than
-  // 4 units in the last place, most kept their bits. One may keep them by chance, because an output
-  // that is within its tolerance may be some units off. The references have, for each row, that of
-  // every output.
+  // 4 units in the last place and than rounding explains, most kept their bits. The error that a
+  // technique declares of a function explains nothing here. One may keep them by chance, because an
+  // output that is within its tolerance may be some units off. The references have, for each row,
+  // that of every output.
   [[nodiscard]] bool most_moved(std::span<const Expected> of_new,
                                 std::span<const Expected> of_old) const;
 
  private:
+  struct RoundedOutput {
+    Format format;
+    Tolerance rounding;
+  };
+  std::vector<RoundedOutput> outputs_;
   std::vector<char> kept_;  // by element, in the order of the references
-  std::vector<Format> formats_;
+  std::vector<std::size_t> output_of_;
 };
 
 }  // namespace ridgebench

@@ -150,11 +150,12 @@ void Probes::time_old_inputs(const Launcher& launcher) {
 void Probes::compare_times(double median_s, const Launcher& launcher) {
   const std::size_t enough =
       kMoreFreshProbes + std::max(kFewestFreshProbes, found_.new_inputs_s.size());
-  while (all_slower(found_, median_s) && found_.new_inputs_s.size() < enough) {
+  const double factor = slower_factor(case_->work().bytes, static_cast<std::int64_t>(sets_.size()));
+  while (all_slower(found_, median_s, factor) && found_.new_inputs_s.size() < enough) {
     take(Novelty::fresh, median_s, launcher);
     time_old_inputs(launcher);
   }
-  if (!all_slower(found_, median_s)) return;
+  if (!all_slower(found_, median_s, factor)) return;
   while (found_.old_inputs_s.size() < kLaunchesOnOldInputs) time_old_inputs(launcher);
 }
 
@@ -210,7 +211,8 @@ std::optional<std::string> Probes::check_one(const Probe& probe, Verification& r
   }
   const auto old_outputs =
       read_rows(device_->memory(), outputs_of_case_, probe.rows, sets_[probe.set], old_outputs_);
-  const KeptBits kept(outputs_of_case_, probe.rows, outputs, old_outputs);
+  const KeptBits kept(implementation, case_->shape, outputs_of_case_, probe.rows, outputs,
+                      old_outputs);
   if (!kept.any()) return std::nullopt;
   if (!kept.most_moved(expected, reference(probe.inputs->old_views(probe.set, *input_copies_)))) {
     return std::nullopt;

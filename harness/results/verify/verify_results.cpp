@@ -184,7 +184,8 @@ void check_suspicion(const Record& record, std::vector<std::string>& problems) {
     return check.require(suspect, "its process claims too little time, but it is not suspect");
   }
   const bool probed = record.verify && record.verify->probes;
-  if (probed && slower_on_new_inputs(*record.verify->probes, median_s)) {
+  const double factor = slower_factor(record.bytes, record.sets);
+  if (probed && slower_on_new_inputs(*record.verify->probes, median_s, factor)) {
     return check.require(suspect, "slower on new inputs, but not suspect");
   }
   check.require(suspect == impossible(record, median_s),

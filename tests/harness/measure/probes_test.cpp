@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/measure/measurer.hpp"
+#include "harness/measure/probing/kept_bits.hpp"
 #include "tests/support/made_up_case.hpp"
 
 namespace ridgebench {
@@ -330,6 +331,26 @@ TEST(Probes, CatchOldBitsWithinTheTolerance) {
   const Record record = Measurer(device, Fill::normal, 1).measure(made_up.get(), 2e-4, nullptr);
   EXPECT_EQ(record.status, Status::wrong);
   EXPECT_THAT(record.reason.value_or("ok"), HasSubstr("keeps the bits of the old values"));
+}
+
+// A GeLU of -6 is -6e-9, and 0 in fp32: its terms are as large as 6. An element of 1 is no such
+// case.
+TEST(KeptBits, AreNoWonderWhereRoundingHidesTheChange) {
+  CountedWork device;
+  MadeUpCase made_up(device);
+  const Case c = made_up.get();
+  const auto outputs = outputs_of(*c.operation, c.shape, c.format);
+  const std::vector<float> same(1000, 0);
+  const View view{same.data(), Format::fp32};
+  const std::vector<std::int64_t> row{0};
+  const KeptBits kept(*c.implementation, c.shape, outputs, row, {&view, 1}, {&view, 1});
+  ASSERT_TRUE(kept.any());
+  const auto most_moved = [&](Expected of_new, Expected of_old) {
+    const auto length = static_cast<std::size_t>(outputs.front().length_of(0));
+    return kept.most_moved(std::vector(length, of_new), std::vector(length, of_old));
+  };
+  EXPECT_FALSE(most_moved({-6e-9, 6}, {-1e-9, 6}));
+  EXPECT_TRUE(most_moved({1, 6}, {1.1, 6}));
 }
 
 TEST(Probes, MoveZeros) {

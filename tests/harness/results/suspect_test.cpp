@@ -37,16 +37,17 @@ TEST(Impossible, IsMoreThanTheMarginOfTheDevice) {
   EXPECT_FALSE(impossible(row_below(2.1e9, "cpu"), 1e-6)) << "a host is shared";
 }
 
-TEST(SlowerOnNewInputs, ALaunchThatAProcessorLearnsMayTakeTwiceAsLong) {
-  const auto slower = [](double factor, double median_s) {
-    const std::vector<double> new_s(kFewestFreshProbes + kMoreFreshProbes, factor * median_s);
-    const std::vector<double> old_s(kLaunchesOnOldInputs, median_s);
-    return slower_on_new_inputs({.new_inputs_s = new_s, .old_inputs_s = old_s}, median_s);
+TEST(SlowerOnNewInputs, AllowsMoreWhereAProcessorLearnsTheInputs) {
+  const auto slower = [](double ratio, std::int64_t sets) {
+    const std::vector<double> new_s(kFewestFreshProbes + kMoreFreshProbes, ratio);
+    const std::vector<double> old_s(kLaunchesOnOldInputs, 1);
+    return slower_on_new_inputs({.new_inputs_s = new_s, .old_inputs_s = old_s}, 1,
+                                slower_factor(0x1p20, sets));
   };
-  EXPECT_FALSE(slower(1.9, 1e-5));
-  EXPECT_TRUE(slower(2.1, 1e-5));
-  EXPECT_FALSE(slower(1.2, 1e-3));
-  EXPECT_TRUE(slower(1.3, 1e-3));
+  EXPECT_FALSE(slower(3.9, 7));
+  EXPECT_TRUE(slower(4.1, 7));
+  EXPECT_FALSE(slower(1.2, 8));
+  EXPECT_TRUE(slower(1.3, 8));
 }
 
 }  // namespace
