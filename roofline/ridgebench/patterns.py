@@ -65,5 +65,5 @@ class Pattern:
                 f"{self._shown} takes more than {LIMIT_S:g} s to search; allowed: an expression without repeats within "
                 "repeats, such as (a+)+"
             ) from None
-        self._left_s = max(left[0], 1e-6)
+        self._left_s = min(self._left_s, max(left[0], 1e-6))  # the system adds a tick to what is left
         return match

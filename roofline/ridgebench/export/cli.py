@@ -7,7 +7,7 @@ from pathlib import Path
 from ridgebench.command_line import OK, Parser
 from ridgebench.each_once import each_once
 from ridgebench.export import frame, table, text
-from ridgebench.files import ResultsError, replacing, write_named
+from ridgebench.files import ResultsError, write_named
 
 FORMATS = {"csv": text.to_csv, "md": text.to_markdown, "prom": text.to_prometheus}
 
@@ -36,8 +36,7 @@ def main(arguments: list[str]) -> int:
     if len(set(keys)) < len(keys):
         raise ResultsError("two of the folders have one name and rows in common; allowed: folders of different names")
     if options.kind == "parquet":
-        with replacing(options.out) as fresh:
-            frame.write_parquet(rows, fresh)
+        write_named(options.out, frame.parquet(rows))
     elif options.out:
         write_named(options.out, FORMATS[options.kind](rows))
     else:

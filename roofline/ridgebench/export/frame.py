@@ -1,5 +1,6 @@
 """Data frames and Parquet files, by whichever library is installed."""
 
+import io
 from pathlib import Path
 from typing import Any, Union
 
@@ -40,17 +41,20 @@ def load(*folders: Union[str, Path]) -> Any:
     raise CommandError("a data frame needs pandas or polars; `pip install pandas` installs one")
 
 
-def write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
-    """Raises CommandError without pyarrow and polars."""
+def parquet(rows: list[dict[str, Any]]) -> bytes:
+    """A Parquet file. Raises CommandError without pyarrow and polars."""
+    file = io.BytesIO()
     try:
         import pyarrow
-        from pyarrow import parquet
+        from pyarrow.parquet import write_table
     except ModuleNotFoundError:
         try:
-            return polars_frame(rows).write_parquet(path)
+            polars_frame(rows).write_parquet(file)
+            return file.getvalue()
         except ModuleNotFoundError:
             raise CommandError("Parquet needs pyarrow or polars; `pip install pyarrow` installs one") from None
     types = {"string": pyarrow.string(), "number": pyarrow.float64(), "integer": pyarrow.int64(),
              "boolean": pyarrow.bool_()}
     arrays = [pyarrow.array([row[name] for row in rows], types[kind]) for name, kind in columns().items()]
-    parquet.write_table(pyarrow.table(arrays, names=list(columns())), path)
+    write_table(pyarrow.table(arrays, names=list(columns())), file)
+    return file.getvalue()

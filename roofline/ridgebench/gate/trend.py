@@ -12,9 +12,10 @@ from ridgebench.command_line import CommandError
 from ridgebench.compare import gate
 from ridgebench.compare.report import HIGHER
 from ridgebench.compare.side_by_side import seconds
+from ridgebench.files import write_named
 from ridgebench.patterns import Pattern
 from ridgebench.plot import labels
-from ridgebench.plot.cli import drawing, write
+from ridgebench.plot.cli import drawing, drawn
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
 from ridgebench.plot.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
 from ridgebench.units import counted, digits
@@ -139,4 +140,4 @@ def draw(rows: list[Series], source: str, theme: Theme) -> matplotlib.figure.Fig
 def save(rows: list[Series], source: str, path: Path, kind: str) -> None:
     theme = THEMES["light"]
     with drawing(theme):
-        write(draw(rows, source, theme), path, kind)
+        write_named(path, drawn(draw(rows, source, theme), kind))

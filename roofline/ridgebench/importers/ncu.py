@@ -60,9 +60,14 @@ def point(name: str, metrics: Metrics, device: int, origin: str) -> Point:
     if elapsed is None:
         raise bad(origin, f"{DURATION} is missing; allowed: ncu --metrics {DURATION},{','.join(TRAFFIC[1])}")
     moved = next((sum_ for names in TRAFFIC if (sum_ := total(metrics, names, BYTES, origin)) is not None), None)
-    work_ = {"bytes": moved, "flops": flops_of(metrics, origin)}
-    return Point(origin, name, [time(elapsed, origin, DURATION)], **work_, device=device,
-                 counted={key for key, value in work_.items() if value is not None})
+    flops = flops_of(metrics, origin)
+    return Point(origin, name, [time(elapsed, origin, DURATION)], bytes=moved, flops=flops, device=device,
+                 counted=counted_of(moved, flops))
+
+
+def counted_of(moved: Optional[float], flops: Optional[float]) -> set[str]:
+    """The amounts that a profiler has counted."""
+    return {key for key, value in (("bytes", moved), ("flops", flops)) if value is not None}
 
 
 def mean(values: list[Optional[float]]) -> Optional[float]:
@@ -78,6 +83,7 @@ def merged(points: list[Point]) -> list[Point]:
     for same in launches.values():
         same[0].times_s = [time_s for one in same for time_s in one.times_s]
         same[0].bytes, same[0].flops = mean([one.bytes for one in same]), mean([one.flops for one in same])
+        same[0].counted = counted_of(same[0].bytes, same[0].flops)
     return [same[0] for same in launches.values()]
 
 

@@ -126,11 +126,16 @@ def drawing(theme: Theme) -> Iterator[None]:
         yield
 
 
-def write(figure: Figure, path: Path, kind: str) -> None:
+def drawn(figure: Figure, kind: str) -> bytes:
+    """The file of a figure. A full disk then ends the writing of bytes and no writer of Matplotlib's in the middle."""
     how = {"dpi": DOTS_PER_INCH[kind], "metadata": METADATA[kind], **QUICKLY.get(kind, {})}
-    drawn = io.BytesIO()  # a full disk ends the writing of bytes and no writer of Matplotlib's in the middle
-    figure.savefig(drawn, format=kind, **how)
-    write_at_once(path, drawn.getvalue())
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, **how)
+    return file.getvalue()
+
+
+def write(figure: Figure, path: Path, kind: str) -> None:
+    write_at_once(path, drawn(figure, kind))
 
 
 def save(name: str, draw: Callable, theme: Theme, out: Path, formats: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ import warnings
 from pathlib import Path
 
 from ridgebench.command_line import OK, Parser
-from ridgebench.files import write_named
+from ridgebench.files import write_at_once, write_named
 from ridgebench.records import clean
 from ridgebench.units import counted
 
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         content = sources.gather(options.results, options.on, options.points)
         text = page.document(content)
-    write_named(out, text)
+    (write_named if options.out else write_at_once)(out, text)  # a folder from elsewhere may hold a link
     ceilings = sum(len(run.view.verified_ceilings) for run in content.runs)
     parts = [counted(len(content.runs), "run"), counted(len(content.rows), "row"), counted(ceilings, "ceiling")]
     print(f"{clean(str(out))}: {', '.join(parts)}")

@@ -77,3 +77,11 @@ def test_every_command_has_the_limit(monkeypatch, search):
     monkeypatch.setattr(trend.Entry, "row", NAME, raising=False)
     with pytest.raises(CommandError, match="to search; allowed: an expression without repeats within repeats"):
         search()
+
+
+def test_quick_searches_leave_the_limit_as_it_is():
+    """The system adds a tick to what it says is left of a timer."""
+    quick = patterns.Pattern("relu", "--filter")
+    for _ in range(2000):
+        quick.search(NAME)
+    assert quick._left_s <= patterns.LIMIT_S

@@ -134,12 +134,9 @@ def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group]
         becomes(verdict, NOT_COMPARABLE, *odd)
 
 
-def lacking(index: int, groups: list[Group], scored: Scored, matrix: Matrix) -> np.ndarray:
-    """The columns in which a GPU has no value and its peers have one."""
-    if scored.group_of[index] < 0:
-        return np.array([], int)
-    members = groups[scored.group_of[index]].members
-    return np.flatnonzero(np.isnan(matrix.values[index]) & ~np.isnan(matrix.values[members]).all(axis=0))
+def lacking(values: np.ndarray, measured: Optional[np.ndarray]) -> np.ndarray:
+    """The columns in which a GPU has no value and its peers have one. measured: which those are; None without peers."""
+    return np.array([], int) if measured is None else np.flatnonzero(np.isnan(values) & measured)
 
 
 def common_heat(matrix: Matrix, usable: list[int]) -> set[str]:
@@ -162,6 +159,7 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
     groups = judged_groups(gpus, matrix, usable)
     scored = score(gpus, matrix, groups)
     common = common_heat(matrix, usable)
+    measured = [~np.isnan(matrix.values[group.members]).all(axis=0) for group in groups]
     verdicts = []
     for index, (state, reason) in enumerate(states):
         verdict = Verdict(gpus[index], FINE if state == DONE else state, INFO, reason)
@@ -171,12 +169,14 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
             verdict.severity = STATES[state][1]
         if past is not None:
             judge_past(verdict, past)
-        judge_conditions(verdict, scored.sheet[index], lacking(index, groups, scored, matrix), matrix.columns)
+        of = scored.group_of[index]
+        absent = lacking(matrix.values[index], measured[of] if of >= 0 else None)
+        judge_conditions(verdict, scored.sheet[index], absent, matrix.columns)
         events = [event for event in matrix.heat.get(index, ()) if event not in common]
         if events:
             verdict.notes.append(f"heat or hardware lowered the clock: {', '.join(events)}")
             verdict.severity = WARN if verdict.severity == INFO else verdict.severity
-        differs = groups[scored.group_of[index]].differs if scored.group_of[index] >= 0 else ()
+        differs = groups[of].differs if of >= 0 else ()
         verdict.next = next_step(verdict, fleet, differs, command)
         verdicts.append(verdict)
     own = expected(groups, scored)

@@ -66,6 +66,12 @@ def test_the_long_table_of_ncu(tmp_path, duration):
     assert first["bytes"] == 1000500 and "Grid_Size=_1,1,1_" in first["technique"]
 
 
+def test_bytes_that_only_one_launch_counts_are_not_counted(tmp_path):
+    text = ('"Kernel Name","gpu__time_duration.sum","dram__bytes.sum"\n"","us","byte"\n' '"k","10","1000"\n"k","12",""\n')
+    (row,) = imported(tmp_path, "ncu", text, "--format", "fp32").values()
+    assert row["samples_s"] == [10e-6, 12e-6] and "counted_bytes" not in row["flags"]
+
+
 @pytest.mark.parametrize("table", [
     '"Kernel Name","gpu__time_duration.sum"\n"","us"\n"k","10"\n"k","1\n"k"\n"k","12"\n',
     f'{LONG}\n' + "".join(f'"{n}","7","k","b","g","s","gpu__time_duration.sum",{end}\n'
