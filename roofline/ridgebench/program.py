@@ -12,10 +12,11 @@ from functools import cache
 from typing import Any, Iterator
 
 from ridgebench import command_line, installed
-from ridgebench.processes.children import answered
 from ridgebench.files import ResultsError
+from ridgebench.processes.children import answered
 
 SECONDS = 30.0
+SLOW_NODE_S = 120.0  # for an answer that needs devices: a node of eight GPUs without persistence mode opens them slowly
 
 
 @cache
@@ -46,7 +47,7 @@ def refusal(*words: str, seconds: float = SECONDS) -> tuple[int, str]:
     Raises ResultsError where there is no program, or no answer.
     """
     try:
-        done = subprocess.run([binary(), *words], capture_output=True, text=True, check=False, timeout=seconds, errors="replace")
+        done = answered([binary(), *words], text=True, timeout=seconds, errors="replace")
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise ResultsError(f"cannot ask {binary() or 'the binary ridgebench'}: {error}") from None
     lines = done.stderr.strip().splitlines() or [f"{words[0]} ended with exit code {done.returncode}"]

@@ -5,7 +5,6 @@ imports no other package before it can answer.
 """
 
 import os
-import signal
 import stat
 import struct
 import sys
@@ -25,8 +24,6 @@ def main(arguments: list[str]) -> int:
     """Serves NAME of a file: its name in messages, its path, NAME."""
     if len(arguments) != 3 or not is_socket():
         raise CommandError("serve is for processes that `run` and `duel` start; allowed: ridgebench run --load FILE.py:NAME")
-    for number in (signal.SIGINT, signal.SIGTERM):  # the program decides what an interruption means
-        signal.signal(number, signal.SIG_IGN)
     sys.stdout.reconfigure(line_buffering=True)  # the process ends without Python's end
     file, path, name = arguments
     try:

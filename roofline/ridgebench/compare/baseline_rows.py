@@ -11,7 +11,7 @@ from . import baseline_store as store
 from . import gate
 from .limits import Limits, first
 from .power_states import differ
-from .report import DESCRIBED, MISSING, Comparison
+from .report import DESCRIBED, MISSING, Comparison, with_words
 from .stored import verdict_on
 
 # Beyond the slowest value of a few. GPUs of one model differ by 8 % on average, and by up to 22 %, in work that power
@@ -79,5 +79,5 @@ def compare_with(past: store.Baseline, name: str, end: str, row: Optional[Row], 
     state = row.power_state if row else None
     compared = compare_row(name + end, past.sample(name, state), row, limits)
     states = differ([state, *(entry.power_state for entry in past.independent(name, state))])
-    compared.reason = "; ".join(filter(None, [compared.reason, states])) or None
+    compared.reason = with_words(compared.reason, states)
     return compared

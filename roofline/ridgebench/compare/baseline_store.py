@@ -18,6 +18,7 @@ import numpy as np
 from ridgebench.command_line import INCOMPARABLE, CommandError
 from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once, wrong
 from ridgebench.records import Row, Run, read_environment
+from ridgebench.texts import short
 from ridgebench.units import counted
 
 from .comparable import branch, device_entries, differences
@@ -191,7 +192,7 @@ def reference_of(path: Path, parts: list[Part], allowed: tuple[str, ...]) -> dic
     reference = read_environment(environment_path(path)) if path.exists() else parts[0].environment
     for part in parts:
         if hard := differences(named_alike(reference), named_alike(part.environment), list(allowed))[0]:
-            raise CommandError(f"NOT_COMPARABLE: {part.run.folder}: {'; '.join(hard)}", INCOMPARABLE)
+            raise CommandError(f"NOT_COMPARABLE: {part.run.folder}: {'; '.join(map(short, hard))}", INCOMPARABLE)
     return reference
 
 
@@ -221,7 +222,7 @@ def promote_machine(runs: list[Run], root: Path) -> Path:
     known = runs_in(path)
     require_new(runs, known)
     if len(known) + len(runs) < FEWEST_RUNS:
-        raise ResultsError(f"{len(runs)} runs; a baseline needs {FEWEST_RUNS} or more; --model describes by fewer")
+        raise ResultsError(f"{counted(len(runs), 'run')}; a baseline needs {FEWEST_RUNS} or more; --model describes by fewer")
     parts = [Part(run, run.environment, list(run.by_id.values())) for run in runs]
     add(path, parts, reference_of(path, parts, ()))
     return path

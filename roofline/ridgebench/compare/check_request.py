@@ -13,7 +13,6 @@ from ridgebench.command_line import CommandError
 
 from .baseline_store import Baseline
 
-LIST_SECONDS = 120.0  # a node of eight GPUs without persistence mode opens them slowly
 CEILING, KERNEL = "ceiling", "kernel"
 
 
@@ -51,7 +50,7 @@ def device_words(past: Baseline, names: list[str], device: str) -> list[str]:
 
 def roles(words: list[str]) -> dict[str, str]:
     """The sizes that the program can measure, with their roles. Raises CommandError."""
-    cases = program.ask("list", *words, seconds=LIST_SECONDS)["cases"]
+    cases = program.ask("list", *words, seconds=program.SLOW_NODE_S)["cases"]
     return {size_of(case["id"]): case["role"] for case in cases}
 
 

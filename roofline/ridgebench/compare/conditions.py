@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from .report import Report
+from .report import Report, with_words
 
 
 def codes(environment: dict[str, Any]) -> set[str]:
@@ -24,5 +24,5 @@ def with_conditions(report: Report, sides: dict[str, list[dict[str, Any]]]) -> R
     """The report, whose rows say after their reasons under which conditions the sides were measured."""
     said = word(sides)
     for row in report.rows:
-        row.reason = "; ".join(filter(None, [row.reason, said])) or None
+        row.reason = with_words(row.reason, said)
     return report

@@ -22,7 +22,7 @@ from ridgebench.patterns import Pattern
 from ridgebench.records import clean
 
 from . import gate
-from .report import ALLOWED, MISSING, Report
+from .report import ALLOWED, MISSING, Report, with_words
 
 FORGIVEN = (gate.WORSE, MISSING, gate.UNDECIDED)  # a row that went wrong is not
 SECTIONS = ("tolerance", "allow")
@@ -89,7 +89,7 @@ class Limits:
             if found is None or row.verdict not in FORGIVEN:
                 continue
             if found.expired:
-                row.reason = "; ".join(filter(None, (row.reason, f"its allowance ended on {found.until}")))
+                row.reason = with_words(row.reason, f"its allowance ended on {found.until}")
                 continue
             until = f" until {found.until}" if found.until else ""
             row.reason = f"{row.verdict}, allowed{until}: {found.reason}"

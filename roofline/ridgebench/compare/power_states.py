@@ -5,6 +5,8 @@ from typing import Iterable, Optional
 
 from ridgebench.records import Row
 
+from .report import with_words
+
 
 def differ(states: Iterable[Optional[str]]) -> str:
     """'power states differ: capped 3, full_clock 2'; empty where the known ones are alike. A host has none."""
@@ -15,4 +17,4 @@ def differ(states: Iterable[Optional[str]]) -> str:
 
 def with_word(reason: Optional[str], rows: Iterable[Row]) -> Optional[str]:
     """The reason of a verdict, and after it that the rows differ in their power state. Other tools' readings have none."""
-    return "; ".join(filter(None, [reason, differ(getattr(row, "power_state", None) for row in rows)])) or None
+    return with_words(reason, differ(getattr(row, "power_state", None) for row in rows))

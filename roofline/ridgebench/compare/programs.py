@@ -5,12 +5,13 @@ import signal
 import subprocess
 from pathlib import Path
 
-from ridgebench.processes.children import answered
 from ridgebench.command_line import USAGE, CommandError
+from ridgebench.processes.children import answered
+from ridgebench.program import SLOW_NODE_S
 from ridgebench.records import read_rows
+from ridgebench.units import counted
 
 SHELL = 128  # a script ends with this and the number of the signal that ended its program
-DRY_RUN_S = 120.0  # a node of eight GPUs without persistence mode opens them slowly
 
 
 def require_program(name: str) -> None:
@@ -33,7 +34,7 @@ def help_of(words: list[str]) -> str:
 def require_words(arm: str, words: list[str]) -> None:
     """Raises CommandError for a command `ridgebench run` that its program refuses, before anything is measured."""
     try:
-        done = answered([*words, "--dry-run"], timeout=DRY_RUN_S)
+        done = answered([*words, "--dry-run"], timeout=SLOW_NODE_S)
     except subprocess.TimeoutExpired:
         return  # its processes will show what is wrong
     if done.returncode == USAGE:
@@ -51,5 +52,5 @@ def death(folder: Path, number: int) -> str:
     path = folder / "records.jsonl"
     rows = read_rows(path)[0] if path.exists() else []
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    last = f"after {len(rows)} finished rows, the last of them {rows[-1].id}" if rows else "before a row was finished"
+    last = f"after {counted(len(rows), 'finished row')}, the last of them {rows[-1].id}" if rows else "before a row was finished"
     return f"was ended by {name} {last}; what it wrote is in {folder}"

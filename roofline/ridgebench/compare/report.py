@@ -39,6 +39,11 @@ MOST_ROWS = 60  # of the text; the JSON holds all
 HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
 
 
+def with_words(reason: Optional[str], *words: str) -> Optional[str]:
+    """A reason, and further words after it; None where all are empty."""
+    return "; ".join(filter(None, [reason, *words])) or None
+
+
 @dataclass
 class Cycles:
     """The same change in clock cycles, where both clocks are known: what is left of it is not the clock's."""

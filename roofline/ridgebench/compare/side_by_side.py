@@ -3,7 +3,7 @@
 from typing import Optional
 
 from ridgebench.records import Row, Run, clean
-from ridgebench.texts import cut
+from ridgebench.texts import cut, short
 from ridgebench.units import digits, rate, seconds
 
 from .comparable import LONGEST_VALUE, differences
@@ -57,4 +57,4 @@ def side_by_side(first: Run, second: Run) -> str:
     if len(both) > len(shown):
         table.append([f"... {len(both) - len(shown)} more rows, which no side measured", "", "", ""])
     hard, soft = differences(first.environment, second.environment, [])
-    return "\n".join([*lines, *aligned(table), "Not a verdict.", *(f"Differs: {clean(d)}" for d in hard + soft)]) + "\n"
+    return "\n".join([*lines, *aligned(table), "Not a verdict.", *(f"Differs: {clean(short(d))}" for d in hard + soft)]) + "\n"

@@ -13,6 +13,7 @@ from typing import Any, Iterable, NamedTuple, Optional
 from ridgebench import program
 from ridgebench.command_line import one_line
 from ridgebench.files import ResultsError, parse_json, read, wrong
+from ridgebench.units import counted
 
 DOCTOR_END = ".doctor.json"  # beside the folder of an attempt: nodes/gn1/attempt-1.doctor.json
 SCHEMA = "urn:ridgebench:doctor:1"
@@ -99,7 +100,7 @@ def during_rows(uncorrected: float, disturbed: int) -> tuple[Health, ...]:
     """The findings of the rows: errors of the memory that ECC could not correct, and rows beside another process."""
     found = []
     if uncorrected > 0:
-        found.append(Health(True, f"ECC could not correct {uncorrected:.0f} errors of the memory during the run"))
+        found.append(Health(True, f"ECC could not correct {counted(round(uncorrected), 'error')} of the memory during the run"))
     if disturbed:
-        found.append(Health(False, f"another process used the GPU during {disturbed} row{'s' * (disturbed > 1)}"))
+        found.append(Health(False, f"another process used the GPU during {counted(disturbed, 'row')}"))
     return tuple(found)

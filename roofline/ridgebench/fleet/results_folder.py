@@ -16,7 +16,7 @@ from ridgebench.command_line import CommandError, one_line, what_failed
 from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
 from ridgebench.compare.consistent import require_rates, require_unchanged
 from ridgebench.doubts import recorded
-from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant
+from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant, wrong
 from ridgebench.records import BROKEN
 from ridgebench.texts import cut
 
@@ -58,7 +58,7 @@ class Results:
 
 def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
     """What is malformed, as one line; files below the folder are named from there."""
-    text = what_failed(error) if isinstance(error, (CommandError, OSError)) else f"{type(error).__name__}: {error}"
+    text = what_failed(error) if isinstance(error, (CommandError, OSError)) else wrong(error)
     return one_line(text.replace(f"{folder}/", ""))[:LONGEST_REASON]
 
 

@@ -46,7 +46,7 @@ def write_files(report: Report, options: argparse.Namespace) -> None:
     if options.md is not None:
         write_named(options.md, document)
     if options.junit is not None:
-        write_named(options.junit, junit(report).decode("utf-8"))
+        write_named(options.junit, junit(report))
     if options.history is not None and not report.not_comparable:
         history.append(options.history, report, options.label)
     if summary is not None:
@@ -117,7 +117,7 @@ def markdown(report: Report) -> str:
 def junit(report: Report) -> bytes:
     """A test case per row: failures and errors fail, what was not decided is skipped with its reason."""
     suites = ElementTree.Element("testsuites", name="ridgebench gate")
-    rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(report.not_comparable))]
+    rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(map(texts.short, report.not_comparable)))]
     found = [ELEMENTS.get(row.verdict) for row in rows]
     counts = {"tests": len(rows), "errors": found.count("error"), "failures": found.count("failure")}
     counts["skipped"] = found.count("skipped")

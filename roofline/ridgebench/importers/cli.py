@@ -78,8 +78,7 @@ def require(rows: list, imported: Imported, options: argparse.Namespace) -> None
     if rows and not (options.strict and lost):
         return
     why = "--strict allows no row that is left out" if rows else "no point remains"
-    lines = f"{lost} row{'s' * (lost > 1)} left out, the last:"
-    raise CommandError(f"{options.file}: {why}; {lines} {imported.left_out[-1]}")
+    raise CommandError(f"{options.file}: {why}; {counted(lost, 'row')} left out, the last: {imported.left_out[-1]}")
 
 
 def say_doubts(imported: Imported) -> None:

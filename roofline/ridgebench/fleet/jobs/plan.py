@@ -14,8 +14,6 @@ from . import hostlist, scheduler
 from .suites import OWN, SUITES
 
 
-ASK_SECONDS = 120.0  # a node whose driver is slow
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="a node or a range gn[1-4] a line, with its number of GPUs; default: sinfo")
@@ -34,7 +32,7 @@ def require_words(words: list[str]) -> None:
     """
     if not words or not program.binary():
         return
-    code, said = program.refusal("run", "--concurrent", *words, "--dry-run", seconds=ASK_SECONDS)
+    code, said = program.refusal("run", "--concurrent", *words, "--dry-run", seconds=program.SLOW_NODE_S)
     if code == USAGE:
         raise CommandError(f"after --: {said}")
 

@@ -179,5 +179,5 @@ def main(options: argparse.Namespace) -> int:
     if options.together:
         return run_together(fleet, commands[0], tasks)
     submit_each(fleet, tasks, commands)
-    print(f"{len(tasks)} jobs submitted; next: ridgebench fleet status {one_line(str(options.fleet))}")
+    print(f"{counted(len(tasks), 'job')} submitted; next: ridgebench fleet status {one_line(str(options.fleet))}")
     return OK

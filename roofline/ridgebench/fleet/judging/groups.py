@@ -5,7 +5,7 @@ from typing import Optional
 import numpy as np
 
 from . import outlier
-from .matrix import Column, Group
+from .matrix import KEYS, Column, Group
 from .states import FAIL, WARN
 
 LEAST_SHARE = 0.1  # of all GPUs: the GPUs of another model that are as many are a part of the site, and no slip
@@ -14,8 +14,6 @@ MODEL = "model"
 
 
 def model_of(group: Group) -> str:
-    from .matrix import KEYS
-
     return str(group.key[KEYS.index(MODEL)])
 
 

@@ -12,6 +12,7 @@ from ridgebench.compare.baseline_store import BUILDS, Baseline, read_baseline
 from ridgebench.compare.comparable import against
 from ridgebench.compare.limits import Limits
 from ridgebench.texts import short
+from ridgebench.units import counted
 
 from ..gpu import DONE, Gpu, Reading
 from ..results_folder import facts_of
@@ -75,7 +76,7 @@ def judge_past(verdict: Verdict, past: Past) -> None:
         return
     if found := slower(past, verdict.gpu.readings):
         change, row, how = found[0]
-        more = f", and {len(found) - 1} more rows" if len(found) > 1 else ""
+        more = f", and {counted(len(found) - 1, 'more row')}" if len(found) > 1 else ""
         becomes(verdict, SLOW, FAIL, f"{100 * change:.1f} % slower than the baseline in {row} ({how}){more}")
         verdict.confirmed = verdict.confirmed or verdict.state == SLOW
 

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 
 from ridgebench.report import page as run_page
+from ridgebench.units import counted
 
 from ..judging import findings as found
 from ..judging.judge import Assessment
@@ -81,7 +82,7 @@ def document(assessment: Assessment) -> str:
         "subtitle": subtitle(assessment),
         "tiles": tiles(assessment),
         "findings": tables.findings_table(assessment),
-        "urgent": f"{number} thing{'s' * (number != 1)} to do" if number else "",
+        "urgent": f"{counted(number, 'thing')} to do" if number else "",
         "details": tables.details_table(assessment),
         "unit": "; each cell is a node, with its lowest GPU" if layout.whole_nodes else "",
         "choices": choices(assessment),

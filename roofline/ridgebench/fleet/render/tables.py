@@ -3,6 +3,8 @@
 from html import escape
 from typing import Iterable
 
+from ridgebench.units import counted
+
 from ..judging import findings as found
 from ..judging.judge import Assessment
 from .details import HEAD, details, rate, share
@@ -82,5 +84,5 @@ def groups_text(assessment: Assessment) -> str:
     for group in assessment.groups[1:]:
         how = "judged among themselves" if group.columns is not None else "not comparable"
         size = len(group.members)
-        items.append(f"{size} GPU{'s' * (size != 1)}, {how}: {escape('; '.join(group.differs))}")
+        items.append(f"{counted(size, 'GPU')}, {how}: {escape('; '.join(group.differs))}")
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""

@@ -208,7 +208,7 @@ def test_a_process_that_dies_names_the_binary_and_the_row_before(bench, capsys):
     code, _ = bench.both(first, second)
     line = capsys.readouterr().err.splitlines()[-1]
     assert code == 6
-    assert line.startswith(f"gate: the candidate of pair 4 ({second}) was ended by SIGSEGV after 1 finished rows")
+    assert line.startswith(f"gate: the candidate of pair 4 ({second}) was ended by SIGSEGV after 1 finished row")
     assert f"the last of them {ROW}; what it wrote is in {bench.out}/04-candidate" in line
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 3, "finished pairs stay"
 
