@@ -62,7 +62,7 @@ class Campaign final : private Turns {
   // Counts the budget from the start of another clock, such as that of the command.
   void count_from(const Stopwatch& clock) { clock_ = clock; }
 
-  // Makes later rows record why they have no share of a roof; empty: nothing to explain.
+  // Later rows record this reason for the missing share of a roof. Empty: no reason.
   void explain_missing_roofs(const std::string& why) { roofs_unknown_ = why; }
 
   // Makes later measurements take turns with other processes.

@@ -11,6 +11,7 @@
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace doctor {
@@ -66,11 +67,12 @@ void run_doctor(const Request& request, const std::string& recorded, bool as_jso
   const bool failed =
       std::ranges::any_of(findings, [](const Finding& one) { return one.status == Status::error; });
   if (failed) code = ExitCode::device_lost;
-  const std::string verdict =
-      recorded.empty()
-          ? verdict_of(facts, findings)
-          : fmt::format("{} GPUs, {} warnings", facts["gpus"].size(),
-                        std::ranges::count(findings, Status::warning, &Finding::status));
+  const std::string verdict = recorded.empty()
+                                  ? verdict_of(facts, findings)
+                                  : counted(facts["gpus"].size(), "GPU") + ", " +
+                                        counted(static_cast<std::size_t>(std::ranges::count(
+                                                    findings, Status::warning, &Finding::status)),
+                                                "warning");
   if (!as_json) {
     print_findings(findings, verdict);
     return;

@@ -25,7 +25,7 @@ struct RunSettings {
   GoogleFlags flags = {};
   std::string junit = {};                  // file for the rows as JUnit's XML; empty: none
   std::vector<Record> ceilings = {};       // of an earlier run, with their controls
-  std::string roofs_unknown = {};          // why that run's ceilings are none of this one
+  std::string roofs_unknown = {};          // why that run's ceilings must not judge this run
   nlohmann::ordered_json more_facts = {};  // further keys of environment.json; null: none
   bool resume = false;                     // the folder holds the beginning of the run
   bool retry = false;                      // also measure its failed and suspect rows again

@@ -37,7 +37,7 @@ class KernelsFile {
                  std::span<const std::size_t> elements);
 
   // The process that launches, on that many threads. It ends with the last plan and launch that
-  // hold it: what a kernel did to its process is of no concern to the next row.
+  // hold it, so that a kernel's changes to its process do not reach the next row.
   std::shared_ptr<KernelProcess> launcher(int threads);
 
  private:

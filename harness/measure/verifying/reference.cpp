@@ -20,6 +20,7 @@ constexpr double kRowsAtOnce = 0.25;
 constexpr double kCostOfPacking = 2;
 constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // no input uses these streams
 constexpr std::uint32_t kSignStream = 0xFFFFFFFE;
+
 // Numbers of elements do not depend on the format.
 std::vector<Output> sizes_of_outputs(const Operation& operation, const Shape& shape) {
   return outputs_of(operation, shape, operation.formats.front());
@@ -75,8 +76,8 @@ std::int64_t count_to_check(const Operation& operation, const Shape& shape, doub
 std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
                                         std::uint64_t seed, double affordable) {
   const std::int64_t rows = row_count(operation, shape);
-  if (cost_of_rows(operation, shape, rows) <= affordable) return all_rows(operation, shape);
   const std::int64_t count = count_to_check(operation, shape, affordable);
+  if (count == rows) return all_rows(operation, shape);
   std::set<std::int64_t> chosen{0, rows - 1};
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint32_t draw =
