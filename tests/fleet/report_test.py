@@ -235,4 +235,4 @@ def test_a_folder_whose_name_is_no_utf_8_has_a_report(tmp_path, capsys):
     assert "bad??name" in capsys.readouterr().out
     shutil.rmtree(folder / "nodes")
     assert main(["fleet", "submit", str(folder), "--dry-run", "--program", "/bin/true"]) == 2
-    assert "is no printable UTF-8" in (error := capsys.readouterr().err) and error.count("\n") == 1
+    assert "is not printable UTF-8" in (error := capsys.readouterr().err) and error.count("\n") == 1

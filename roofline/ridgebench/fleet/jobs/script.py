@@ -46,7 +46,7 @@ attend() {{
   child=$!
   wait "$child"
   code=$?
-  while [[ -n $again ]]; do  # a signal ends wait before the command ends
+  while [[ -n $again || $code -lt 0 ]]; do  # a signal ends wait before the command ends; bash 5.2 then may leave -1
     again=
     wait "$child"
     code=$?
@@ -70,7 +70,7 @@ def text_of(fleet: Path, manifest: Manifest, program: str) -> str:
     Raises CommandError where that is unknown, and for a folder whose name no text can hold.
     """
     if one_line(str(fleet)) != str(fleet):
-        raise CommandError(f"{fleet}: the name is no printable UTF-8; allowed: another folder")
+        raise CommandError(f"{fleet}: the name is not printable UTF-8; allowed: another folder")
     if not program:
         raise CommandError("the program ridgebench is not found; scripts/build.sh builds it, and --program names another")
     return TEXT.format(
