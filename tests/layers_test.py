@@ -1,12 +1,13 @@
-"""The layers of DESIGN.md, the sizes of files and folders and the opening comments of techniques.
+"""The layers of the folders, circles of headers and modules, opening comments of techniques, and names that are used once.
 
 kernels/common <- kernels/<operation>; kernels/common <- roofline <- harness. In harness: base <- device <- measure
 <- cli <- c, and base <- results <- measure. A second half plants each violation in a small tree and expects it to be found.
 """
 
+import ast
 import re
-import subprocess
 from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,7 @@ CUDA_HEADER = re.compile(r"^(cuda|cublas|cub/|nvml|nvtx|nvToolsExt|cooperative_g
 CALLS_CUDA = re.compile(r"/cuda/.*\.cpp$|/cublas[a-z_]*\.cpp$")
 DEVICE_CODE = re.compile(r"__global__|__device__|<<<")
 GENERATED = "harness/build_info.hpp"
-MOST_HARNESS_LINES = 250
-MOST_TECHNIQUE_LINES = 150
-MOST_PERSISTENT_KERNEL_LINES = 300  # Hopper's, tma and wgmma in one
-MOST_FILES = 30  # in a folder
-CATALOGUES = {"roofline/devices"}  # items of one kind, each found by its own name: a new device is a new file
+PACKAGE = "roofline/ridgebench"
 OPENING_COMMENT_LINES = range(2, 9)
 
 
@@ -115,23 +112,6 @@ def cu_without_device_code(root: Path) -> list[str]:
     ]
 
 
-def tracked(root: Path) -> list[str]:
-    """The files that git knows, or all where the tree is no checkout."""
-    if not (root / ".git").exists():
-        return [p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file()]
-    listing = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=True)
-    return [path for path in listing.stdout.split("\0") if path]
-
-
-def crowded_folders(root: Path) -> list[str]:
-    files = Counter(path.rpartition("/")[0] or "." for path in tracked(root))
-    return [
-        f"{folder} has {count} files; allowed: {MOST_FILES}"
-        for folder, count in files.items()
-        if count > MOST_FILES and folder not in CATALOGUES
-    ]
-
-
 def is_technique(path: str) -> bool:
     """An implementation file of an operation or a ceiling; one named after its folder is the operation's own."""
     parts = path.split("/")
@@ -140,19 +120,47 @@ def is_technique(path: str) -> bool:
     )
 
 
-def too_long(root: Path) -> list[str]:
-    found = []
-    for path in sources(root):
-        lines = len((root / path).read_text(encoding="utf-8").splitlines())
-        most = None
-        if path.startswith("harness/"):
-            most = MOST_HARNESS_LINES
-        elif is_technique(path):
-            persistent = path.endswith(".cu") and "persistent" in path
-            most = MOST_PERSISTENT_KERNEL_LINES if persistent else MOST_TECHNIQUE_LINES
-        if most is not None and lines > most:
-            found.append(f"{path} has {lines} lines; allowed: {most}")
-    return found
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """A way from a node back to it; empty without one."""
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def circles_of_headers(root: Path) -> list[str]:
+    """A file that includes itself by way of others."""
+    arrows = {path: set(includes(root, path)) for path in sources(root)}
+    found = circle({path: ends & arrows.keys() for path, ends in arrows.items()})
+    return [f"{found[0]} is in a circle: {' - '.join(found)}"] if found else []
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """The modules of the Python package by their dotted names; a package by the name of its folder."""
+    files = (root / PACKAGE).rglob("*.py")
+    return {".".join(p.relative_to(root / PACKAGE).with_suffix("").parts).removesuffix("__init__") or ".": p for p in files}
+
+
+def imported(name: str, path: Path, known: dict[str, Path]) -> set[str]:
+    """The modules of the package that a module imports, also within functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            here = ["ridgebench", *name.split(".")[:-1]]
+            base = [*here[: len(here) - node.level + 1], *filter(None, [node.module])] if node.level else node.module.split(".")
+            whole = [".".join([*base, one.name][1:]) for one in node.names]
+            found |= {one if one in known else ".".join(base[1:]) for one in whole}
+        elif isinstance(node, ast.Import):
+            found |= {one.name.removeprefix("ridgebench.") for one in node.names}
+    return found & known.keys()
+
+
+def circles_of_modules(root: Path) -> list[str]:
+    """A module of Python that imports itself by way of others."""
+    known = modules(root)
+    found = circle({name: imported(name, path, known) for name, path in known.items()})
+    return [f"{PACKAGE}/{found[0].replace('.', '/')}.py is in a circle: {' - '.join(found)}"] if found else []
 
 
 def without_opening_comment(root: Path) -> list[str]:
@@ -172,8 +180,8 @@ RULES = [
     forbidden_includes,
     cuda_in_host_files,
     cu_without_device_code,
-    crowded_folders,
-    too_long,
+    circles_of_headers,
+    circles_of_modules,
     without_opening_comment,
 ]
 
@@ -205,6 +213,9 @@ SOUND = {
     "harness/measure/case.hpp": '#include "harness/device/device.hpp"\n#include "harness/results/record.hpp"\n',
     "harness/cli/run.cpp": '#include "harness/build_info.hpp"\n#include "harness/measure/case.hpp"\n',
     "harness/c/own_run.cpp": '#include "harness/cli/run.hpp"\n',
+    "roofline/ridgebench/files.py": "import json\n",
+    "roofline/ridgebench/plot/page.py": "from ridgebench.files import read\nfrom . import style\n",
+    "roofline/ridgebench/plot/style.py": "from ..files import write\n",
 }
 
 
@@ -249,8 +260,11 @@ def test_a_sound_tree_passes(tmp_path):
         (cuda_in_host_files, "kernels/common/format.hpp", "#include <cublas_v2.h>\n"),
         (cu_without_device_code, "kernels/relu/naive.cu", COMMENT + "#include <cuda_runtime.h>\n"),
         (cu_without_device_code, "kernels/relu/tile.cu", COMMENT + '#include "kernels/common/cuda/types.cuh"\n'),
-        (too_long, "harness/cli/run.cpp", "\n" * 251),
-        (too_long, "kernels/relu/naive.cu", COMMENT + "\n" * 149),
+        (circles_of_headers, "harness/base/clock.hpp", '#include "harness/base/clock.hpp"\n'),
+        (circles_of_headers, "harness/device/device.hpp", '#include "harness/measure/case.hpp"\n'),
+        (circles_of_modules, "roofline/ridgebench/files.py", "from ridgebench.files import read\n"),
+        (circles_of_modules, "roofline/ridgebench/files.py", "def f():\n    from ridgebench.plot import page\n"),
+        (circles_of_modules, "roofline/ridgebench/files.py", "import ridgebench.plot.page\n"),
         (without_opening_comment, "kernels/relu/naive.cpp", "// One line.\nint x;\n"),
         (without_opening_comment, "kernels/relu/naive.cu", "\n" + COMMENT),
         (without_opening_comment, "kernels/relu/naive.cpp", "// Line.\n" * 9),
@@ -259,14 +273,7 @@ def test_a_sound_tree_passes(tmp_path):
 def test_a_violation_is_found(tmp_path, rule, path, text):
     found = rule(tree(tmp_path, SOUND | {path: text}))
     assert len(found) == 1
-    assert found[0].startswith(path)
-
-
-def test_a_crowded_folder_is_found(tmp_path):
-    root = tree(tmp_path, {f"docs/page{i}.md": "" for i in range(MOST_FILES)})
-    assert crowded_folders(root) == []
-    (root / "docs" / "one_more.md").touch()
-    assert crowded_folders(root) == ["docs has 31 files; allowed: 30"]
+    assert path in found[0]
 
 
 # Names at file scope: functions, constants and types.

@@ -1,30 +1,21 @@
 """What all commands share: exit codes, and errors of one line on stderr."""
 
 import argparse
-import errno
-import os
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
+
+from ridgebench import config
+from ridgebench.errors import (
+    DEVICE_LOST, INCOMPARABLE, INTERNAL, INTERRUPTED, OK, REGRESSION, ROW_FAILED, STALE, UNDECIDED, USAGE, CommandError, code_of,
+    what_failed,
+)  # fmt: skip
 
 TREE = Path(__file__).resolve().parent / "tree"  # what a wheel has beside the Python package: bin, lib, include, share
 # The checkout, or the folder of an installation with the same subfolders.
 ROOT = TREE / "share" / "ridgebench" if TREE.is_dir() else Path(__file__).resolve().parents[2]
 RESULTS = Path("results")  # where commands write by default: below the current folder, as `ridgebench run` does
 BINARY = ""  # the program ridgebench that started this process, if one did
-
-# Exit codes; docs/commands.md lists them. STALE: --check found a page that is not current.
-OK, STALE, USAGE, INTERRUPTED, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST, INTERNAL = range(9)
-UNDECIDED = INTERRUPTED
-
-
-class CommandError(Exception):
-    """Ends a command; the text is one line, `code` the exit code."""
-
-    def __init__(self, message: str, code: int = USAGE) -> None:
-        super().__init__(message)
-        self.code = code
-
 
 LONGEST_LINE = 900  # characters of an error: a name in it may have megabytes
 
@@ -33,20 +24,6 @@ def one_line(text: str) -> str:
     """The text for a terminal: one line without control characters, of bounded length."""
     text = text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
     return "".join(c if c.isprintable() else " " for c in text.encode("utf-8", "replace").decode("utf-8"))
-
-
-def what_failed(error: Exception) -> str:
-    """The text of an error; of one of the system the file and what is wrong with it, without its number."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return str(error)
-
-
-def code_of(error: Exception) -> int:
-    """The exit code of a command that this error ends."""
-    if isinstance(error, OSError):
-        return INTERRUPTED if error.errno == errno.ENOSPC else USAGE  # a full disk: what was finished is kept
-    return getattr(error, "code", USAGE)
 
 
 def fail(message: str, code: int, program: str) -> int:
@@ -61,8 +38,6 @@ class Parser(argparse.ArgumentParser):
     takes_config = True
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        from ridgebench import config  # which needs this module
-
         arguments = sys.argv[1:] if args is None else list(args)
         if self.takes_config and config.add_to(self):
             arguments = config.expanded(self, arguments)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 
-from ridgebench.command_line import CommandError
+from ridgebench.errors import CommandError
 
 # In bytes, as in the binary. A run of thousands of rows with all their samples has tens of MiB.
 LARGEST_FILE = 2**28

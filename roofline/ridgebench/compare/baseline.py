@@ -18,7 +18,7 @@ from ridgebench.files import ResultsError
 from ridgebench.records import Row, Run
 
 from . import baseline_store as store
-from . import gate
+from . import gate, history
 from .baseline_rows import FLOOR, compare_with, reach_of
 from .comparable import differences
 from .conditions import with_conditions
@@ -155,8 +155,6 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
 
 
 def check_command(options: argparse.Namespace) -> int:
-    from ridgebench.gate import history  # which needs this package
-
     def write(report: Report) -> None:
         if options.history:
             history.append(options.history, report, None)

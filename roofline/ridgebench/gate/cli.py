@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.command_line import CommandError, Parser
-from ridgebench.compare import gate
+from ridgebench.command_line import OK, CommandError, Parser, one_line
+from ridgebench.compare import gate, history
 from ridgebench.compare.judge import judge
 from ridgebench.compare.limits import Limits, read_limits
 from ridgebench.compare.measure import deaf_to_pipes, measure, say
@@ -18,8 +18,8 @@ from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSe
 from ridgebench.compare.report import Report
 from ridgebench.compare.session import ARMS, Session, read_session
 from ridgebench.files import ResultsError, wrong
+from ridgebench.units import counted
 
-from . import history
 from .command_session import OUTPUT, CommandSession
 from .readers import READERS
 from .publish import show, step_summary, write_files
@@ -42,6 +42,7 @@ Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 n
 MOST_MINUTES = 10080  # a week
 LONGEST_TIMEOUT = 86400.0  # seconds
 TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
+KINDS = ("svg", "png", "pdf")  # of the figure of a history
 CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median")}
 
 
@@ -216,9 +217,27 @@ def make_report(options: argparse.Namespace, limits: Limits) -> Report:
     return report
 
 
+def draw_history(arguments: list[str]) -> int:
+    """Draws a history."""
+    parser = Parser(prog=f"{PROGRAM} history", description="Draws how the rows of a gate changed from run to run.")
+    parser.add_argument("history", type=Path, metavar="FILE.jsonl")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(KINDS)}")
+    parser.add_argument("--filter", metavar="RE", help="rows to draw")
+    options = parser.parse_args(arguments)
+    kind = options.out.suffix.removeprefix(".").lower()
+    if kind not in KINDS:
+        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join(KINDS)}")
+    from . import trend  # Matplotlib takes long to import
+
+    rows = trend.series(history.read_history(options.history), options.filter)
+    trend.save(rows, options.history.name, options.out, kind)
+    print(f"{one_line(str(options.out))}: {counted(len(rows), 'row')}")
+    return OK
+
+
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["history"]:
-        return history.main(arguments[1:])
+        return draw_history(arguments[1:])
     options = parse(arguments)
 
     def make() -> Report:

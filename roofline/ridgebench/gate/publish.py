@@ -12,15 +12,13 @@ from typing import Optional
 from xml.etree import ElementTree
 
 from ridgebench import texts
-from ridgebench.compare import gate
+from ridgebench.compare import gate, history
 from ridgebench.compare.output import print_report
 from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
 from ridgebench.compare.report import percent, reason
 from ridgebench.files import naming, write_named
 from ridgebench.records import clean
 from ridgebench.units import counted
-
-from . import history
 
 # The element of JUnit that a verdict becomes; a row with another verdict has passed.
 ELEMENTS = {

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ridgebench.command_line import CommandError
 from ridgebench.compare import gate
+from ridgebench.compare.history import Entry
 from ridgebench.compare.report import HIGHER
 from ridgebench.compare.side_by_side import seconds
 from ridgebench.files import write_named
@@ -19,8 +20,6 @@ from ridgebench.plot.cli import drawing, drawn
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
 from ridgebench.plot.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
 from ridgebench.units import counted, digits
-
-from .history import Entry
 
 MOST_PANELS = 12
 COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2}  # by the number of panels; 3 for more

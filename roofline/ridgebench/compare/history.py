@@ -1,4 +1,4 @@
-"""The history of a gate: a file that grows by a line per row and run, and its trend."""
+"""The history of a gate: a file that grows by a line per row and run."""
 
 import datetime
 import json
@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.command_line import OK, Parser, one_line
-from ridgebench.compare.report import Comparison, Report
 from ridgebench.files import ResultsError, decoded, lines_of, naming, parse_json, wrong
 from ridgebench.records import clean
-from ridgebench.units import counted
 
-PROGRAM = "gate"  # whose command it is
+from .report import Comparison, Report
+
 SCHEMA = "urn:ridgebench:history:1"
 SCHEMAS = (SCHEMA, "ridgebench.history/1")  # the latter in older files
 LONGEST_LINE = 1 << 20  # bytes
-KINDS = ("svg", "png", "pdf")
 COMMIT = 12  # characters of a commit
 
 
@@ -105,21 +102,3 @@ def read_history(path: Path) -> list[Entry]:
     if not entries:
         raise ResultsError(f"{path}: holds no row")
     return entries
-
-
-def main(arguments: list[str]) -> int:
-    """Draws a history."""
-    parser = Parser(prog=f"{PROGRAM} history", description="Draws how the rows of a gate changed from run to run.")
-    parser.add_argument("history", type=Path, metavar="FILE.jsonl")
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(KINDS)}")
-    parser.add_argument("--filter", metavar="RE", help="rows to draw")
-    options = parser.parse_args(arguments)
-    kind = options.out.suffix.removeprefix(".").lower()
-    if kind not in KINDS:
-        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join(KINDS)}")
-    from . import trend  # Matplotlib takes long to import
-
-    rows = trend.series(read_history(options.history), options.filter)
-    trend.save(rows, options.history.name, options.out, kind)
-    print(f"{one_line(str(options.out))}: {counted(len(rows), 'row')}")
-    return OK
