@@ -3,9 +3,25 @@
 import os
 import tempfile
 
+import pytest
+
 for name in list(os.environ):
     if name.startswith(("OPENBLAS_", "GOTO_", "MKL_", "ONEDNN_", "DNNL_", "MKLDNN_")):
         del os.environ[name]
 
 cache = tempfile.TemporaryDirectory(prefix="ridgebench-matplotlib-")  # removed at the end
 os.environ.setdefault("MPLCONFIGDIR", cache.name)
+
+
+@pytest.fixture
+def program(monkeypatch):
+    """Commands in Python ask the program of the tests, as where it started them."""
+    from ridgebench import command_line
+    from ridgebench.program import ask, binary
+
+    monkeypatch.setattr(command_line, "BINARY", os.environ["RIDGEBENCH"])
+    for cached in (ask, binary):
+        cached.cache_clear()
+    yield
+    for cached in (ask, binary):
+        cached.cache_clear()

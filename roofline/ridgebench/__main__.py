@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ridgebench import installed, streams
 from ridgebench.processes import interruption
-from ridgebench.command_line import INTERNAL, INTERRUPTED, TREE, USAGE, CommandError, fail
+from ridgebench.command_line import INTERNAL, INTERRUPTED, TREE, USAGE, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this
 # table for the binary, which runs these commands as `ridgebench COMMAND`.
@@ -84,14 +84,10 @@ def run(name: str, arguments: list[str]) -> int:
             raise
         missing = f"{sys.executable} lacks {error.name}; scripts/setup.sh or `pip install {error.name}` installs it"
         return fail(missing, USAGE, name)
-    except CommandError as error:
-        return fail(str(error), error.code, name)
-    except KeyboardInterrupt:
-        return fail("interrupted", INTERRUPTED, name)
+    except streams.ENDING as error:
+        return streams.ended(error, name)
     except SystemExit as stop:  # of argparse, after its line or its help
         return stop.code if isinstance(stop.code, int) else fail(str(stop.code), USAGE, name) if stop.code else 0
-    except OSError as error:
-        return streams.lost(error, name)
     except Exception as error:
         if interruption.came():
             return fail("interrupted", INTERRUPTED, name)

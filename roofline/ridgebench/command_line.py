@@ -10,20 +10,13 @@ from ridgebench.errors import (
     DEVICE_LOST, INCOMPARABLE, INTERNAL, INTERRUPTED, OK, REGRESSION, ROW_FAILED, STALE, UNDECIDED, USAGE, CommandError, code_of,
     what_failed,
 )  # fmt: skip
+from ridgebench.text import one_line
 
 TREE = Path(__file__).resolve().parent / "tree"  # what a wheel has beside the Python package: bin, lib, include, share
 # The checkout, or the folder of an installation with the same subfolders.
 ROOT = TREE / "share" / "ridgebench" if TREE.is_dir() else Path(__file__).resolve().parents[2]
 RESULTS = Path("results")  # where commands write by default: below the current folder, as `ridgebench run` does
 BINARY = ""  # the program ridgebench that started this process, if one did
-
-LONGEST_LINE = 900  # characters of an error: a name in it may have megabytes
-
-
-def one_line(text: str) -> str:
-    """The text for a terminal: one line without control characters, of bounded length."""
-    text = text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
-    return "".join(c if c.isprintable() else " " for c in text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def fail(message: str, code: int, program: str) -> int:

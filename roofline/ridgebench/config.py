@@ -54,7 +54,7 @@ def words_of(path: Path, parser: argparse.ArgumentParser, key: str, value: Any, 
     options = {name[2:]: action for action in parser._actions for name in action.option_strings if name.startswith("--")}
     known = {name: action for name, action in options.items() if name not in ("help", "config")}
     if key not in known:
-        raise ResultsError(f"{path}: key {key!r} is no option of {parser.prog}; allowed: {', '.join(known)}")
+        raise ResultsError(f"{path}: key {key!r} is not an option of {parser.prog}; allowed: {', '.join(known)}")
     action = known[key]
     if isinstance(value, bool) != (action.nargs == 0) and action.nargs != "?":
         raise ResultsError(f"{path}: key {key!r} is {value!r}; allowed: {'true or false' if action.nargs == 0 else action.metavar or ', '.join(action.choices or ['a text'])}")

@@ -19,13 +19,12 @@ from pathlib import Path
 
 from ridgebench import program
 from ridgebench.processes.children import OUTPUT, completed
-from ridgebench.command_line import (
-    DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, code_of, fail, what_failed,
-)
+from ridgebench.command_line import DEVICE_LOST, INTERNAL, OK, ROOT, USAGE, CommandError, Parser
 from ridgebench.files import decoded, lines_of, write_at_once
 from ridgebench.importers.ncu import DURATION, raw_table
 from ridgebench.patterns import Pattern
 from ridgebench.records import Row, load_run, read_counters
+from ridgebench.streams import ENDING, ended
 
 SCHEMA = "ridgebench.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.
@@ -160,8 +159,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--filter", default="", metavar="RE", help="rows to measure, ceilings too; default: all kernels")
     try:
         return measure(parser.parse_args(arguments))
-    except (CommandError, OSError) as error:
-        return fail(what_failed(error), code_of(error), "counters")
-    except KeyboardInterrupt:
-        return fail("interrupted; what was counted is kept", INTERRUPTED, "counters")
+    except ENDING as error:
+        return ended(error, "counters", "what was counted is kept")
 

@@ -6,8 +6,9 @@ from typing import Any, Optional
 
 from ridgebench import program
 from ridgebench.files import ResultsError, decoded, lines_of
-from ridgebench.records import clean, parse, read_environment
-from ridgebench.result_tables import captioned, escape, lines, size_text
+from ridgebench.records import parse, read_environment
+from ridgebench.result_tables import captioned, lines, size_text
+from ridgebench.text import clean, markdown
 from ridgebench.view import ORDER, ordered
 
 NAME = "duels.jsonl"
@@ -177,7 +178,7 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
     header = ["first", "second", "format", "size", "in time, first / second", "first is", "at one clock", "first is", "early", "J"]
     environment = duels.environment
     devices = {device["name"]: device for device in environment["devices"]}
-    model = escape(devices[mine[0].device]["model"])
+    model = markdown(devices[mine[0].device]["model"])
     commit = (environment["commit"] or "unknown")[:7]
     return captioned(
         lines(header, [duel_cells(duel) for duel in mine]),

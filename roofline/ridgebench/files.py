@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 
 from ridgebench.errors import CommandError
+from ridgebench.text import cut
 
 # In bytes, as in the binary. A run of thousands of rows with all their samples has tens of MiB.
 LARGEST_FILE = 2**28
 LONGEST_LINE = 2**26
 RESULTS = "a results directory"
 MOST_DIGITS = 400  # of a whole number; more are beyond double precision
+LONGEST_ERROR = 300  # characters of what is wrong with a file
 DEEPEST = 100  # levels of JSON, as in the binary
 
 
@@ -34,6 +36,11 @@ def wrong(error: Exception) -> str:
     return str(error)
 
 
+def malformed(origin: Any, error: Exception, what: str = "") -> ResultsError:
+    """The error of a reader about a file or its line: 'FILE: no manifest: the key 'id' is missing'."""
+    return ResultsError(cut(f"{origin}: {f'{what}: ' if what else ''}{wrong(error)}", LONGEST_ERROR))
+
+
 def open_regular(path: Path, largest: int, kind: str = RESULTS) -> BinaryIO:
     """Opens a file for reading. Raises ResultsError for a device, a pipe or a folder: those may never end."""
     try:
@@ -48,7 +55,7 @@ def open_regular(path: Path, largest: int, kind: str = RESULTS) -> BinaryIO:
         return open(number, "rb")
     os.close(number)
     if not stat.S_ISREG(status.st_mode):
-        raise ResultsError(f"{path}: is no regular file")
+        raise ResultsError(f"{path}: is not a regular file")
     raise ResultsError(f"{path}: {status.st_size} bytes; allowed: up to {largest}")
 
 

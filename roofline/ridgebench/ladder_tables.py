@@ -7,8 +7,9 @@ from typing import Callable, Optional
 
 from ridgebench.doubts import UNSETTLED
 from ridgebench.records import ResultsError, Row
-from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, escape, lines, provenance, size_text
+from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, lines, provenance, size_text
 from ridgebench.roofs import ABOVE_ROOF
+from ridgebench.text import markdown
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
 
@@ -34,7 +35,7 @@ class Source:
     @property
     def name(self) -> str:
         """The device in a word or two: 'H100', 'AMD EPYC'."""
-        return escape(re.sub(r"^NVIDIA | \d+GB.*|\(R\)| Processor", "", self.view.device["model"]))
+        return markdown(re.sub(r"^NVIDIA | \d+GB.*|\(R\)| Processor", "", self.view.device["model"]))
 
 
 def caption(text: str, sources: list[Source]) -> str:

@@ -52,7 +52,7 @@ class Pattern:
         try:
             self._expression = re.compile(text)
         except (re.error, RecursionError, OverflowError) as error:
-            raise CommandError(f"{self._shown} is no regular expression: {error}") from None
+            raise CommandError(f"{self._shown} is not a regular expression: {error}") from None
         self.groups = tuple(self._expression.groupindex)
 
     def search(self, name: str) -> Optional[re.Match]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
 from ridgebench.command_line import ROOT, USAGE
-from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, wrong
+from ridgebench.files import ResultsError, decoded, lines_of, malformed, parse_json, read, wrong
+from ridgebench.text import clean
 
 SCHEMAS = ROOT / "results" / "schema"
 BROKEN = ("wrong", "suspect", "invalid", "failed")  # statuses of rows that should have a time and have none, worst first
@@ -130,20 +131,6 @@ class Run:
         return {row.id: row for row in self.rows if row.role != "control"}
 
 
-def clean(value: Any) -> Any:
-    """The value with spaces in place of control characters and lone surrogates, which no figure can hold."""
-    if isinstance(value, str):
-        if value.isprintable():
-            return value
-        text = value.encode("utf-8", "replace").decode("utf-8")
-        return "".join(c if c.isprintable() else " " for c in text)
-    if isinstance(value, list):
-        return [clean(item) for item in value]
-    if isinstance(value, dict):
-        return {clean(key): clean(item) for key, item in value.items()}
-    return value
-
-
 @cache
 def schema_of(name: str) -> dict[str, Any]:
     """The JSON schema of this name. A caller must not change it."""
@@ -247,7 +234,7 @@ def read_counters(path: Path) -> dict[str, float]:
                 if not 0 < value < math.inf:
                     raise ValueError("dram_bytes is no number above 0")
         except (KeyError, TypeError, ValueError) as error:
-            raise ResultsError(f"{origin}: no counters: {wrong(error)}"[:300]) from None
+            raise malformed(origin, error, "no counters") from None
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any, Optional
 from ridgebench.doubts import UNSETTLED
 from ridgebench.records import ResultsError, Row
 from ridgebench.roofs import ABOVE_ROOF, MARGIN, RAISED
+from ridgebench.text import markdown
 from ridgebench.units import digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
@@ -19,10 +20,6 @@ JOINED = "\0"  # stands for a space at which no line is wrapped
 MOST_NAMES = 2  # of techniques in one cell
 MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
 UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
-
-
-def escape(text: str) -> str:
-    return re.sub(r"([|<*_\[\]`])", r"\\\1", text)
 
 
 def lines(header: list[str], rows: list[list[str]]) -> str:
@@ -43,7 +40,7 @@ def provenance(view: View, link: str) -> str:
     commit = (environment["commit"] or "unknown")[:7]
     changes = " with changes" if environment["dirty"] else ""
     threads = f", {device['threads']} threads" if device.get("threads") else ""
-    return f"[{environment['started'][:10]}, {commit}{changes}]({link}) of {escape(device['model'])}{threads}{', unfinished' if view.why_unfinished else ''}"
+    return f"[{environment['started'][:10]}, {commit}{changes}]({link}) of {markdown(device['model'])}{threads}{', unfinished' if view.why_unfinished else ''}"
 
 
 def technique_names(rows: list[Row], origin: str) -> str:
@@ -139,7 +136,7 @@ def absent(rows: list[Row], steps: list[Step]) -> str:
     notes = []
     for name in sorted({row.technique for row in rows} - shown):
         reasons = {row.reason for row in rows if row.technique == name}
-        notes.append(f"`{name}` was skipped: {escape('; '.join(sorted(reasons - common or reasons)))}.")
+        notes.append(f"`{name}` was skipped: {markdown('; '.join(sorted(reasons - common or reasons)))}.")
     return " ".join(notes)
 
 

@@ -3,8 +3,9 @@
 import argparse
 import json
 
-from ridgebench.command_line import OK, USAGE, CommandError, Parser, one_line
+from ridgebench.command_line import OK, USAGE, CommandError, Parser
 from ridgebench.records import SCHEMAS
+from ridgebench.text import one_line
 
 END = ".schema.json"
 

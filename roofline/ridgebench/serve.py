@@ -12,7 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from ridgebench.command_line import USAGE, CommandError, one_line
+from ridgebench.command_line import USAGE, CommandError
+from ridgebench.text import one_line
 
 SOCKET = 3  # kKernelSocket of harness/device/isolated/start_process.hpp
 FIRST_COMMAND = 1  # kFirstCommand of kernel_process.hpp

@@ -7,7 +7,7 @@ import signal
 import sys
 import warnings
 
-from ridgebench.command_line import code_of, fail
+from ridgebench.command_line import INTERRUPTED, CommandError, code_of, fail
 
 PLAIN = {"±": "+-", "µ": "u", "×": "x", "·": "*", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "→": "->"}
 PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^4", "^5", "^6", "^7", "^8", "^9", "^-")))
@@ -47,6 +47,16 @@ def lost(error: OSError, program: str) -> int:
     if error.filename is None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again at its end
     return fail(f"{error.filename or 'standard output'}: {error.strerror or error}", code_of(error), program)
+
+
+ENDING = (CommandError, OSError, KeyboardInterrupt)  # what ends a command with a line of its own
+
+
+def ended(error: BaseException, program: str, kept: str = "") -> int:
+    """The exit code of a command that one of ENDING ends, after its line; `kept` says what an interruption leaves."""
+    if isinstance(error, KeyboardInterrupt):
+        return fail("; ".join(filter(None, ("interrupted", kept))), INTERRUPTED, program)
+    return lost(error, program) if isinstance(error, OSError) else fail(str(error), code_of(error), program)
 
 
 def finish(code: int, program: str) -> int:

@@ -37,7 +37,8 @@ from ridgebench.files import write_named
 from ridgebench.fleet.judging.simulated import simulated_table as fleet_table
 from ridgebench.ladder_tables import Source, table_over_runs
 from ridgebench.records import ResultsError, load_run, read_environment
-from ridgebench.result_tables import escape, lines, operation_table, operations_table
+from ridgebench.result_tables import lines, operation_table, operations_table
+from ridgebench.text import markdown
 from ridgebench.view import View, make_view
 
 SIGNALS = {-9: "killed"}
@@ -137,7 +138,7 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
     view, link = view_of(folder), Path(os.path.relpath(folder, page.parent)).as_posix()
     if kind == "picture":
         figure = "lecture" if (folder / "figures" / "lecture.png").exists() else "roofline"
-        return f"![Roofline of {escape(view.device['model'])}]({link}/figures/{figure}.png)"
+        return f"![Roofline of {markdown(view.device['model'])}]({link}/figures/{figure}.png)"
     if name == "operations":
         return operations_table(view, link)
     return operation_table(view, name, link)

@@ -98,8 +98,8 @@ def test_the_commands_in_python_take_their_section(write):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("cvs = true", ("key 'cvs' is no option of export", "allowed: csv, md")),
-        ("config = 'other.toml'", ("key 'config' is no option of export",)),
+        ("cvs = true", ("key 'cvs' is not an option of export", "allowed: csv, md")),
+        ("config = 'other.toml'", ("key 'config' is not an option of export",)),
         ("csv = 'yes'", ("key 'csv' is 'yes'", "true or false")),
         ("out = true", ("key 'out' is True", "FILE")),
         ("csv = true\n[export]\ncsv = true", ("key 'csv' is given twice",)),
@@ -131,16 +131,16 @@ def test_the_drawing_on_a_terminal_takes_a_file(write):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("devise = 'cpu'", ("key 'devise' is no option of run", "allowed: resume", "device")),
-        ("spent = 3", ("key 'spent' is no option of run",)),  # hidden
-        ("config = 'other.toml'", ("key 'config' is no option of run",)),
-        ("help = true", ("key 'help' is no option of run",)),
+        ("devise = 'cpu'", ("key 'devise' is not an option of run", "allowed: resume", "device")),
+        ("spent = 3", ("key 'spent' is not an option of run",)),  # hidden
+        ("config = 'other.toml'", ("key 'config' is not an option of run",)),
+        ("help = true", ("key 'help' is not an option of run",)),
         ("[rnu]\nseed = 1", ("section [rnu] names no command", "[run]")),
         ("[plan.trian]\nmfu = 1", ("section [plan.trian] names no command",)),
-        ("[plan.train]\nmuf = 1", ("key 'muf' is no option of plan train", "allowed: parameters", "mfu")),
+        ("[plan.train]\nmuf = 1", ("key 'muf' is not an option of plan train", "allowed: parameters", "mfu")),
         ("seed = 1\nfill = 'zeros'\nseed = 2", ("key 'seed' is given twice",)),
         ("device = 'cpu", ("key 'device' has a quote that is not closed",)),
-        ("some words", ("key 'some words' is no option of run",)),
+        ("some words", ("key 'some words' is not an option of run",)),
         ("dry-run = maybe", ("key 'dry-run' is 'maybe'", "true or false")),
         ("profile = 'huge'", ("'huge'", "quick, standard", "my.toml sets --profile")),
         ("seed = -1\nfill = 'zeros'", ("--seed", "whole number", "my.toml sets --seed")),

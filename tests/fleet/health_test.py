@@ -5,15 +5,16 @@ import json
 from dataclasses import replace
 
 import pytest
-from command_line import BINARY, schema
+from command_line import schema
 from damaged import attempt, collect
+from golden import change_records
 from made_fleet import FACTS, at, changed, make_fleet, slowed
-from ridgebench import program
 from ridgebench.fleet import stored
 from ridgebench.fleet.judging import findings
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.judging.states import code_of
 from ridgebench.fleet.render import exports
+from synthetic_fleet import PASSES, PLANNED, write_results
 
 
 def finding(code: str, status: str = "warning", device: str = "cuda:3", subject: str = "gpu") -> dict:
@@ -49,7 +50,7 @@ def test_what_doctor_found_is_a_state(code, status, state, severity, exit_code, 
     assert list(found) == [("gn2", 3)] and found["gn2", 3][:3] == (state, severity, exit_code)
     assert f"doctor: words on {code}" in found["gn2", 3][3]
     text = " ".join(findings.expectation(assess(collect(fleet))))
-    assert "doctor` looked" not in text, "it looked at all of them"
+    assert "doctor` examined" not in text, "it examined all of them"
 
 
 def test_the_collected_form_has_health_and_doubts(fleet):
@@ -69,18 +70,12 @@ def test_doctor_of_some_nodes_is_counted_and_an_answer_that_is_cut_off_is_named(
     assert list(found) == [("gn2", 0)] and found["gn2", 0][1] == "WARN" and "attempt-1.doctor.json" in found["gn2", 0][3]
     path.write_text("")  # doctor was killed
     assert odd(fleet) == {}
-    assert "looked at 8 of 32 GPUs" in " ".join(findings.expectation(assess(collect(fleet))))
+    assert "examined 8 of 32 GPUs" in " ".join(findings.expectation(assess(collect(fleet))))
 
 
 def test_a_gpu_that_cuda_does_not_offer_is_named(fleet):
     say(attempt(fleet, "gn2"), finding("gpu_lost", "error", "nvidia-smi:8"))
     assert odd(fleet) == {("gn2", 0): ("UNHEALTHY", "FAIL", 6, "nvidia-smi:8: doctor: words on gpu_lost")}
-
-
-@pytest.fixture(name="program")
-def program_fixture(monkeypatch):
-    program.ask.cache_clear()
-    monkeypatch.setattr(program, "binary", lambda: BINARY)
 
 
 @pytest.mark.parametrize(("recorded", "state", "severity", "says"), [
@@ -98,12 +93,15 @@ def test_doctor_judges_what_a_run_recorded(recorded, state, severity, says, flee
     found = odd(fleet)
     assert [(where, one[0], one[1]) for where, one in found.items()] == ([(("gn3", 5), state, severity)] if state else [])
     assert state is None or "doctor: " in found["gn3", 5][3] and says in found["gn3", 5][3]
-    assert "what their runs recorded is known" in " ".join(findings.expectation(assess(collect(fleet))))
+    assert "is known from what their runs recorded" in " ".join(findings.expectation(assess(collect(fleet))))
 
 
-def change_records(folder, change) -> None:
-    path = folder / "records.jsonl"
-    path.write_text("".join(f"{json.dumps(change(json.loads(line)))}\n" for line in path.read_text().splitlines()))
+@pytest.mark.parametrize("bad", PASSES)
+def test_doctor_judges_what_each_pass_of_a_tree_recorded(bad, tmp_path, program):
+    for name in PASSES:
+        failed = {"remapped_rows": {"corrected": 0, "uncorrected": 1, "pending": False, "failed": name == bad}}
+        write_results(tmp_path / "tree" / "gn1" / name, "gn1", 0, PLANNED, lambda row: 1.0, rows=3, **failed)
+    assert odd(tmp_path / "tree")["gn1", 0][:2] == ("UNHEALTHY", "FAIL")
 
 
 def test_errors_of_the_memory_during_rows_fail_a_gpu(fleet):

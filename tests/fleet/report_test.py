@@ -1,7 +1,6 @@
 """The files of a fleet's report: what they say, that others can read them, and that no text of a result can break them."""
 
 import csv
-import errno
 import json
 import math
 import os
@@ -13,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import schema, strict_json
+from golden import full_disk
 from fleet_page import Page
 from made_fleet import ROWS, lost, make_fleet, troubled
 from ridgebench.__main__ import main
@@ -63,7 +63,7 @@ def test_the_json_obeys_its_schema_and_names_what_to_measure_again(written):
                                    replace(make_fleet(1, 2), gpus=[lost(gpu, "MISSING", "no file") for gpu in make_fleet(1, 2).gpus])],
                          ids=["four", "one", "none", "missing"])  # fmt: skip
 def test_small_and_empty_fleets_have_a_report(fleet, tmp_path):
-    text = files.write_all(assess(fleet), tmp_path)
+    _, text = files.write_all(assess(fleet), tmp_path)
     assert list(schema("fleet_report").iter_errors(strict_json(text))) == []
     Page((tmp_path / "report.html").read_text())
     assert files.summary(assess(fleet), tmp_path).count("\n") < 25
@@ -94,10 +94,7 @@ def test_a_report_does_not_follow_a_link_of_the_tree(fleet_folder, tmp_path, cap
 
 
 def test_a_full_disk_ends_with_3(fleet_folder, monkeypatch, tmp_path, capsys):
-    def full(path, text):
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
-    monkeypatch.setattr(files, "write_at_once", full)
+    monkeypatch.setattr(files, "write_at_once", full_disk)
     assert main(["fleet", "report", str(fleet_folder), "--out", str(tmp_path / "out")]) == 3
     assert capsys.readouterr().err.startswith(f"fleet: {tmp_path}/out/report.json: No space left on device; allowed: ")
 

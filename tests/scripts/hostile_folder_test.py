@@ -79,5 +79,5 @@ def test_the_action_imports_nothing_from_it(hostile):
     variables |= dict.fromkeys(re.findall(r"\$([A-Z]+)\b", judge), "")
     for script in (first, judge):
         done = run(hostile, "bash", "-e", "-o", "pipefail", "-c", script, **variables)
-    assert "gate: an empty text is no command" in done.stderr, "the gate itself answered"
+    assert "gate: an empty text is not a command" in done.stderr, "the gate itself answered"
     expect_none_imported(hostile)

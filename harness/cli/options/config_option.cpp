@@ -140,7 +140,7 @@ class ConfigFile : public CLI::ConfigBase {
     const CLI::Option* option = owner.get_option_no_throw("--" + item.name);
     if (option == nullptr) option = owner.get_option_no_throw(item.name);
     if (option != nullptr && may_be_configured(*option)) return *option;
-    throw problem(item, fmt::format("is no option of {}", fmt::join(path_of(owner), " ")),
+    throw problem(item, fmt::format("is not an option of {}", fmt::join(path_of(owner), " ")),
                   keys_of(owner));
   }
 

@@ -12,10 +12,12 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.command_line import OK, RESULTS, CommandError, Parser, code_of, fail, one_line, what_failed
+from ridgebench.command_line import OK, RESULTS, CommandError, Parser, what_failed
 from ridgebench.each_once import each_once
 from ridgebench.files import ResultsError
 from ridgebench.records import Row, Run
+from ridgebench.streams import ENDING, ended
+from ridgebench.text import one_line
 
 from . import baseline_store as store
 from . import gate, history
@@ -175,11 +177,11 @@ def main(arguments: list[str]) -> int:
         if options.command == "list":
             print("\n".join(listed(options.root)))
         elif options.command == "promote":
-            print("\n".join(promote([load(folder) for folder in each_once(options.runs)], options.into, options.model)))
+            print("\n".join(promote(each_once(options.runs, load), options.into, options.model)))
         else:
             from . import drift  # scipy.stats, which it needs, takes long to import
 
-            sys.stdout.write(drift.text([load(folder) for folder in each_once(options.runs)]))
-    except (CommandError, OSError) as error:
-        return fail(what_failed(error), code_of(error), PROGRAM)
+            sys.stdout.write(drift.text(each_once(options.runs, load)))
+    except ENDING as error:
+        return ended(error, PROGRAM)
     return OK

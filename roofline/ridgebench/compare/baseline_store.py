@@ -16,9 +16,9 @@ from typing import Any, Iterator, NamedTuple, Optional
 import numpy as np
 
 from ridgebench.command_line import INCOMPARABLE, CommandError
-from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once, wrong
+from ridgebench.files import ResultsError, decoded, lines_of, malformed, parse_json, read, write_at_once
 from ridgebench.records import Row, Run, read_environment
-from ridgebench.texts import short
+from ridgebench.text import short
 from ridgebench.units import counted
 
 from .comparable import branch, device_entries, differences
@@ -134,7 +134,7 @@ def read_rows(path: Path) -> dict[str, list[Entry]]:
         try:
             name, entry = entry_of(told)
         except (KeyError, TypeError, ValueError) as error:
-            raise ResultsError(f"{origin}: {wrong(error)}"[:300]) from None
+            raise malformed(origin, error) from None
         if (name, entry.run_id, entry.machine) in seen:
             raise ResultsError(f"{origin}: {name} of run {entry.run_id} comes twice")
         seen.add((name, entry.run_id, entry.machine))

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import stats
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Run, clean
-from ridgebench.texts import short
+from ridgebench.records import Run
+from ridgebench.text import clean, short
 from ridgebench.units import counted
 
 from . import change_points
@@ -45,7 +45,7 @@ def started(run: Run) -> datetime:
     try:
         return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc)
     except (AttributeError, ValueError):
-        raise ResultsError(f"{run.folder}: started is no time: {text!r}") from None
+        raise ResultsError(f"{run.folder}: started is not a time: {text!r}") from None
 
 
 def trend(name: str, days: np.ndarray, times: np.ndarray) -> Trend:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import ResultsError, decoded, lines_of, naming, parse_json, wrong
-from ridgebench.records import clean
+from ridgebench.files import ResultsError, decoded, lines_of, malformed, naming, parse_json
+from ridgebench.text import clean
 
 from .report import Comparison, Report
 
@@ -82,11 +82,11 @@ def entry(told: Any) -> Entry:
     time = datetime.datetime.fromisoformat(told["time"].replace("Z", "+00:00"))
     value = told["value"]
     if value is not None and not (type(value) in (int, float) and 0 < value < math.inf):
-        raise ValueError("value is no number above 0")
+        raise ValueError("value is not a number above 0")
     texts = {key: told[key] for key in ("label", "row", "verdict", "metric")}
     for key, text in texts.items():
         if not isinstance(text, str) and (text is not None or key in ("row", "verdict")):
-            raise ValueError(f"{key} is no text")
+            raise ValueError(f"{key} is not a text")
     return Entry(time.astimezone(datetime.timezone.utc), value=value, **clean(texts))
 
 
@@ -98,7 +98,7 @@ def read_history(path: Path) -> list[Entry]:
         try:
             entries.append(entry(told))
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ResultsError(f"{origin}: not a line of a history: {wrong(error)}"[:300]) from None
+            raise malformed(origin, error, "not a line of a history") from None
     if not entries:
         raise ResultsError(f"{path}: holds no row")
     return entries

@@ -19,7 +19,7 @@ from typing import Any, Optional
 from ridgebench.command_line import CommandError
 from ridgebench.files import ResultsError, parse_toml, read
 from ridgebench.patterns import Pattern
-from ridgebench.records import clean
+from ridgebench.text import clean
 
 from . import gate
 from .report import ALLOWED, MISSING, Report, with_words
@@ -92,7 +92,7 @@ class Limits:
                 row.reason = with_words(row.reason, f"its allowance ended on {found.until}")
                 continue
             until = f" until {found.until}" if found.until else ""
-            row.reason = f"{row.verdict}, allowed{until}: {found.reason}"
+            row.reason = with_words(f"{row.verdict}, allowed{until}: {found.reason}", row.reason or "")
             row.verdict = ALLOWED
         report.sort()
         for rule in (*self.tolerances, *self.allowances):
@@ -120,7 +120,7 @@ def share(value: Any, what: str) -> float:
 
 def require_known(keys: Any, allowed: tuple[str, ...], where: str) -> None:
     if not isinstance(keys, dict):
-        raise ValueError(f"{where} is no table; allowed: a table with {' and '.join(allowed)}")
+        raise ValueError(f"{where} is not a table; allowed: a table with {' and '.join(allowed)}")
     for key in keys:
         if key not in allowed:
             raise ValueError(f"{where} has the unknown key {key!r}; allowed: {', '.join(allowed)}")
@@ -160,7 +160,7 @@ def read_limits(path: Optional[Path], preset: str = "standard") -> Limits:
         require_known(rules, SECTIONS, "the file")
         for section in SECTIONS:
             if not isinstance(rules.get(section, {}), dict):
-                raise ValueError(f"{section} is no table; allowed: [{section}] and lines below it")
+                raise ValueError(f"{section} is not a table; allowed: [{section}] and lines below it")
         tolerances = [tolerance(*line) for line in rules.get("tolerance", {}).items()]
         allowances = [allowance(*line) for line in rules.get("allow", {}).items()]
     except (CommandError, ValueError) as error:

@@ -8,7 +8,8 @@ import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional
 
-from ridgebench.command_line import UNDECIDED, CommandError, one_line
+from ridgebench.command_line import UNDECIDED, CommandError
+from ridgebench.text import one_line
 from ridgebench.units import counted
 
 from . import gate

@@ -6,18 +6,18 @@ import sys
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import INTERNAL, UNDECIDED, CommandError, fail
+from ridgebench.command_line import INTERNAL, fail
 from ridgebench.files import ResultsError, write_named
 from ridgebench.processes.interruption import came
-from ridgebench.streams import lost
-from ridgebench.texts import short
+from ridgebench.streams import ENDING, ended, lost
+from ridgebench.text import short
 
 from . import gate
 from .comparable import ALLOWED
 from .report import Report, text
 
 STDOUT = Path("-")  # --json without a file
-KEPT = "interrupted; finished pairs are kept, --resume DIR adds more"
+KEPT = "finished pairs are kept, --resume DIR adds more"
 
 
 def add_verdict_options(parser: argparse.ArgumentParser) -> None:
@@ -76,15 +76,11 @@ def finish(
             sys.stdout.write(document)
         else:
             show(report)
-    except CommandError as error:
-        return fail(str(error), error.code, program)
-    except OSError as error:
-        return lost(error, program)
-    except KeyboardInterrupt:
-        return fail(KEPT, UNDECIDED, program)
+    except ENDING as error:
+        return ended(error, program, KEPT)
     except Exception as error:  # anything else: one line and the code that says so
         if came():
-            return fail(KEPT, UNDECIDED, program)
+            return ended(KeyboardInterrupt(), program, KEPT)
         return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
     if report.not_comparable:
         why = "; ".join(map(short, report.not_comparable))

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
 from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, UNDECIDED
-from ridgebench.records import clean
-from ridgebench.texts import short
+from ridgebench.text import clean, ends, short
 from ridgebench.units import counted
 
 from . import gate
@@ -155,19 +154,13 @@ def reason(row: Comparison) -> str:
     return "; ".join(filter(None, parts))
 
 
-def shortened(name: str) -> str:
-    """Both ends of a name that would make the table too wide; the JSON has all of it."""
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
-
-
 def cells(row: Comparison) -> list[str]:
     """A line of the table, under HEADER."""
     verdict = "not a verdict" if row.verdict == DESCRIBED else row.verdict
     interval = "" if row.low is None else f"{percent(row.low)} .. {percent(row.high)}".replace(" % ..", " ..")
     cycles = f"{percent(row.cycles.change)} {row.cycles.verdict}" if row.cycles else ""
     return [
-        verdict, shortened(clean(row.id)), percent(row.change), interval, cycles, percent(row.tolerance, ""),
+        verdict, ends(clean(row.id), LONGEST_NAME), percent(row.change), interval, cycles, percent(row.tolerance, ""),
         percent(row.spread, ""), percent(row.smallest_change, ""), clean(reason(row)),
     ]
 
@@ -207,11 +200,11 @@ def explanation(report: Report) -> list[str]:
         )
     if report.kind == "interleaved" and report.counts().get(gate.UNDECIDED):
         lines.append(
-            "UNDECIDED is no pass. A quieter machine decides (end other programs), or more time per process "
+            "UNDECIDED is not a pass. A quieter machine decides (end other programs), or more time per process "
             "(a larger --budget of ridgebench, more --benchmark_repetitions of Google Benchmark)."
         )
     if report.nothing_judged:
-        lines.append("Nothing was judged: no row says anything about the code. This is no pass.")
+        lines.append("Nothing was judged: no row says anything about the code. This is not a pass.")
     return lines + [f"Note: {clean(short(note))}" for note in report.notes]
 
 

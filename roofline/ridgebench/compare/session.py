@@ -17,7 +17,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 
 from ridgebench.processes.children import end, tied
 from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
-from ridgebench.files import ResultsError, parse_json, read, write_at_once, wrong
+from ridgebench.files import malformed, parse_json, read, write_at_once
 from ridgebench.processes.interruption import held
 
 from . import gate
@@ -218,13 +218,13 @@ def read_session(folder: Path) -> dict[str, Any]:
             raise ValueError(f"schema is not {SCHEMA}")
         for arm in ARMS:
             if not saved[arm] or not all(isinstance(word, str) for word in saved[arm]):
-                raise ValueError(f"{arm} is no command")
+                raise ValueError(f"{arm} is not a command")
         for key, least in (("pairs", 0), ("most_pairs", gate.FEWEST_PAIRS)):
             if type(saved[key]) is not int or not least <= saved[key] <= gate.MOST_PAIRS:
-                raise ValueError(f"{key} is no number of pairs from {least} to {gate.MOST_PAIRS}")
+                raise ValueError(f"{key} is not a number of pairs from {least} to {gate.MOST_PAIRS}")
         ends = saved.get("ends", [])
         if not isinstance(ends, list) or not all(type(end) is int and 1 <= end <= saved["pairs"] for end in ends):
-            raise ValueError("ends is no list of numbers of pairs")
+            raise ValueError("ends is not a list of numbers of pairs")
         return saved | {"ends": ends, "seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{path}: not a session: {wrong(error)}"[:300]) from None
+        raise malformed(path, error, "not a session") from None

@@ -2,8 +2,8 @@
 
 from typing import Optional
 
-from ridgebench.records import Row, Run, clean
-from ridgebench.texts import cut, short
+from ridgebench.records import Row, Run
+from ridgebench.text import clean, cut, short
 from ridgebench.units import digits, rate, seconds
 
 from .comparable import LONGEST_VALUE, differences

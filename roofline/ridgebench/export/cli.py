@@ -31,7 +31,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
-    rows = [row for folder in each_once(options.results) for row in table.read(folder)]
+    rows = [row for run in each_once(options.results, table.load) for row in table.lines(run)]
     keys = [(row["run"], row["id"]) for row in rows]
     if len(set(keys)) < len(keys):
         raise ResultsError("two of the folders have one name and rows in common; allowed: folders of different names")

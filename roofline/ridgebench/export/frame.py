@@ -6,7 +6,7 @@ from typing import Any, Union
 
 from ridgebench.command_line import CommandError
 from ridgebench.each_once import each_once
-from ridgebench.export.table import columns, read
+from ridgebench.export import table
 
 PANDAS = {"string": "string", "number": "float64", "integer": "Int64", "boolean": "boolean"}
 
@@ -15,15 +15,15 @@ def pandas_frame(rows: list[dict[str, Any]]) -> Any:
     import pandas
 
     return pandas.DataFrame({name: pandas.array([row[name] for row in rows], dtype=PANDAS[kind])
-                             for name, kind in columns().items()})
+                             for name, kind in table.columns().items()})
 
 
 def polars_frame(rows: list[dict[str, Any]]) -> Any:
     import polars
 
     types = {"string": polars.String, "number": polars.Float64, "integer": polars.Int64, "boolean": polars.Boolean}
-    return polars.DataFrame({name: [row[name] for row in rows] for name in columns()},
-                            schema={name: types[kind] for name, kind in columns().items()})
+    return polars.DataFrame({name: [row[name] for row in rows] for name in table.columns()},
+                            schema={name: types[kind] for name, kind in table.columns().items()})
 
 
 def load(*folders: Union[str, Path]) -> Any:
@@ -32,7 +32,7 @@ def load(*folders: Union[str, Path]) -> Any:
     One line per row; the names of the columns end in their unit (SI base units). Raises CommandError, whose text is one
     line, for results that cannot be read or are given twice, and without both libraries.
     """
-    rows = [row for folder in each_once(list(map(Path, folders))) for row in read(folder)]
+    rows = [row for run in each_once(list(map(Path, folders)), table.load) for row in table.lines(run)]
     for make in (pandas_frame, polars_frame):
         try:
             return make(rows)
@@ -55,6 +55,6 @@ def parquet(rows: list[dict[str, Any]]) -> bytes:
             raise CommandError("Parquet needs pyarrow or polars; `pip install pyarrow` installs one") from None
     types = {"string": pyarrow.string(), "number": pyarrow.float64(), "integer": pyarrow.int64(),
              "boolean": pyarrow.bool_()}
-    arrays = [pyarrow.array([row[name] for row in rows], types[kind]) for name, kind in columns().items()]
-    write_table(pyarrow.table(arrays, names=list(columns())), file)
+    arrays = [pyarrow.array([row[name] for row in rows], types[kind]) for name, kind in table.columns().items()]
+    write_table(pyarrow.table(arrays, names=list(table.columns())), file)
     return file.getvalue()

@@ -10,8 +10,8 @@ from typing import Any
 
 from ridgebench.doubts import why_unfinished
 from ridgebench.files import ResultsError
-from ridgebench.records import clean, load_run, schema_of, shape_text
-from ridgebench.texts import cut
+from ridgebench.records import Run, load_run, schema_of, shape_text
+from ridgebench.text import clean, cut
 
 DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
 BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")
@@ -67,12 +67,16 @@ def typed(value: Any, wanted: str) -> Value:
     return {"number": float, "integer": int, "string": str, "boolean": bool}[wanted](value)
 
 
-def read(folder: Path) -> list[dict[str, Value]]:
-    """All records of a results directory. Raises ResultsError."""
-    run = load_run(folder, turns_of=lambda record, environment: record)
+def load(folder: Path) -> Run:
+    """A run whose rows have their records in `turns`. Raises ResultsError."""
+    return load_run(folder, turns_of=lambda record, environment: record)
+
+
+def lines(run: Run) -> list[dict[str, Value]]:
+    """All records of a run of load(). Raises ResultsError."""
     models = {device["name"]: cut(device["model"]) for device in run.environment["devices"]}
-    name = clean(folder.resolve().name)
+    name = clean(run.folder.resolve().name)
     try:
         return [line(clean(row.turns), name, models.get(row.device), run.environment) for row in run.rows]
     except OverflowError:
-        raise ResultsError(f"{folder}: holds a number beyond double precision") from None
+        raise ResultsError(f"{run.folder}: holds a number beyond double precision") from None

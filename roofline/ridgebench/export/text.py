@@ -2,13 +2,12 @@
 
 import csv
 import io
-import re
 from typing import Any, Iterable, Iterator
 
 from ridgebench.export.table import columns
+from ridgebench.text import csv_cell, markdown, prometheus_label
 
 Rows = list[dict[str, Any]]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with; owasp.org, "CSV Injection"
 
 # What a page has room for; CSV and Parquet have every column.
 MARKDOWN = ("op", "technique", "format", "shape", "regime", "device", "origin", "status", "time_median_s",
@@ -23,11 +22,6 @@ METRICS = {
     "ridgebench_mfu_ratio": ("mfu", "Share of the dense peak of the data sheet."),
 }
 LABELS = ("run", "id", "op", "technique", "format", "shape", "regime", "device", "model", "role", "origin", "status")
-
-
-def csv_cell(value: Any) -> Any:
-    """A spreadsheet takes a text that begins so for a formula, as in the report's download; an apostrophe makes it a text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def csv_table(head: Iterable[str], lines: Iterable[Iterable[Any]]) -> str:
@@ -47,7 +41,7 @@ def markdown_cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.4g}"
-    return re.sub(r"([\\`*_{}\[\]<>()#|~!&])", r"\\\1", str(value)) if isinstance(value, str) else str(value)
+    return markdown(str(value))
 
 
 def to_markdown(rows: Rows) -> str:
@@ -55,15 +49,10 @@ def to_markdown(rows: Rows) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def label(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
-
-
 def samples(rows: Rows, column: str) -> Iterator[str]:
     for row in rows:
         if row[column] is not None:
-            labels = ",".join(f'{name}="{label(row[name])}"' for name in LABELS)
+            labels = ",".join(f'{name}="{prometheus_label(row[name])}"' for name in LABELS)
             yield f"{{{labels}}} {row[column]!r}"
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Optional
 
-from ridgebench.command_line import one_line
+
+from ridgebench.text import one_line
 
 from .found import Found
 from .gpu import DUPLICATE, MISSING, STALE, Gpu

@@ -67,7 +67,7 @@ def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
     Raises ResultsError for a malformed manifest, CommandError where there is nothing to collect.
     """
     if not folder.is_dir():
-        raise CommandError(f"{folder}: {'is no folder' if folder.exists() else 'not found'}; allowed: the folder of a fleet")
+        raise CommandError(f"{folder}: {'is not a folder' if folder.exists() else 'not found'}; allowed: the folder of a fleet")
     if (folder / OF_RESULTS).is_file():
         raise CommandError(f"{folder}: is the results folder of one run; allowed: the folder of a fleet, or a tree with results folders "
                            "(`ridgebench report` shows one run)")  # fmt: skip

@@ -1,9 +1,10 @@
 """What one folder says about one GPU, before copies, age and attempts are judged."""
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Iterable, Optional, Union
 
 from .gpu import DONE, FAILED, STARTED, Gpu
+from .health import Health
 from .results_folder import Results
 
 # The worse one of two passes counts.
@@ -33,3 +34,11 @@ def origins_of(results: Results, pass_name: str, where: str) -> dict[tuple[str, 
 def worst(states: list[tuple[str, Optional[str]]]) -> tuple[str, Optional[str]]:
     """The worst state with its reason; the first one of equals."""
     return max(states, key=lambda state: WORSE[state[0]])
+
+
+def health_of_parts(parts: Iterable[Union[Results, Gpu]], doctors: tuple[Health, ...] = ()) -> dict[str, Any]:
+    """The keys of a Gpu that are about its health: doctor's findings before the run, and what its parts say, each once."""
+    parts = list(parts)
+    found = {key: [one for part in parts for one in getattr(part, key)] for key in ("health", "doubted", "recorded")}
+    found["health"] = [*doctors, *found["health"]]
+    return {key: tuple(dict.fromkeys(each)) for key, each in found.items()}

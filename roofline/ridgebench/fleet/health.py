@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Iterable, NamedTuple, Optional
 
 from ridgebench import program
-from ridgebench.command_line import one_line
-from ridgebench.files import ResultsError, parse_json, read, wrong
+from ridgebench.files import malformed, parse_json, read
+from ridgebench.text import one_line
 from ridgebench.units import counted
 
 DOCTOR_END = ".doctor.json"  # beside the folder of an attempt: nodes/gn1/attempt-1.doctor.json
@@ -92,7 +92,7 @@ def findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
             if finding["subject"] == "gpu" and finding["device"] and (one := health_of(finding)):
                 found[str(finding["device"])] = (*found.get(str(finding["device"]), ()), one)
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{origin}: no answer of doctor: {wrong(error)}"[:300]) from None
+        raise malformed(origin, error, "no answer of doctor") from None
     return found
 
 

@@ -4,22 +4,20 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import Optional
 
-from ridgebench.doubts import why_unfinished
 from ridgebench.records import BROKEN
 
-from .found import Found, origins_of, worst
+from .found import Found, health_of_parts, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .node_folder import PASSES, Setting, all_alike
 from .places import Place, natural
-from .results_folder import MALFORMED, Results, parsed, read_results, reason_of
-
+from .results_folder import MALFORMED, Results, read_results, reason_of
 
 HOST = "cpu"  # the name of the host as a device
 
 
-def state_of(results: Results, environment: dict) -> tuple[str, Optional[str]]:
-    if unfinished := why_unfinished(environment):
-        return STARTED, unfinished
+def state_of(results: Results) -> tuple[str, Optional[str]]:
+    if results.unfinished:
+        return STARTED, results.unfinished
     if results.torn or not results.readings:
         return FAILED, "records.jsonl: the last record was cut off" if results.torn else "records.jsonl: holds no record"
     broken = next((name for name, one in results.readings.items() if one.status in BROKEN), None)
@@ -36,18 +34,17 @@ def read_loose(place: Place, setting: Setting) -> list[Found]:
     pass_name = "loaded" if "loaded" in place.folder.parts[-3:] else "isolated"
     try:
         found = read_results(place.folder)
-        environment = parsed((place.folder / "environment.json").read_text("utf-8"), str(place.folder))
     except MALFORMED as error:
         failed = all_alike(place, setting, place.node or "node", FAILED, reason_of(error, place.folder.parent), None)
         return [replace(one, identity=str(place.folder), pass_name=pass_name) for one in failed]
     gpus = []
     for results in found:
-        state, reason = state_of(results, environment)
+        state, reason = state_of(results)
         readings = {(pass_name, row): reading for row, reading in results.readings.items()}
         node = place.node or results.hostname_hash or "node"
         gpu = Gpu(node, index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
                   results.facts, readings, versions=results.versions, health=results.health, doubted=results.doubted,
-                  recorded=(results.recorded,),
+                  recorded=results.recorded,
                   host=results.device == HOST)  # fmt: skip
         gpus.append(Found(gpu, origins_of(results, pass_name, place.folder.name), [results.started],
                           identity=identity_of(place, results), pass_name=pass_name))  # fmt: skip
@@ -85,9 +82,8 @@ def merged(loose: list[Found]) -> list[Found]:
 def joined(parts: list[Found], attempt: int) -> Found:
     state, reason = worst([(part.gpu.state, part.gpu.reason) for part in parts])
     readings = {key: reading for part in parts for key, reading in part.gpu.readings.items()}
-    health = tuple(dict.fromkeys(one for part in parts for one in part.gpu.health))
-    doubted = tuple(dict.fromkeys(one for part in parts for one in part.gpu.doubted))
-    gpu = replace(parts[0].gpu, state=state, reason=reason, readings=readings, attempt=attempt, health=health, doubted=doubted)
+    health = health_of_parts(part.gpu for part in parts)
+    gpu = replace(parts[0].gpu, state=state, reason=reason, readings=readings, attempt=attempt, **health)
     origins = {key: where for part in parts for key, where in part.origins.items()}
     return replace(parts[0], gpu=gpu, origins=origins, started=[time for part in parts for time in part.started])
 

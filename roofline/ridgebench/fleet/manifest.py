@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import ResultsError, parse_json, read, write_at_once, wrong
+from ridgebench.files import malformed, parse_json, read, write_at_once
 
 SCHEMA = "ridgebench.fleet_manifest/1"
 NAME = "manifest.json"
@@ -39,9 +39,9 @@ def time_of(text: Any) -> datetime:
     try:
         time = datetime.fromisoformat(text[:-1] if text.endswith("Z") else text).replace(tzinfo=timezone.utc)
     except (AttributeError, TypeError):
-        raise ValueError(f"{text!r} is no time") from None
+        raise ValueError(f"{text!r} is not a time") from None
     if not 1970 <= time.year < 9999:  # a sum with it could leave the range of datetime
-        raise ValueError(f"{text!r} is no time of a run; allowed: the years 1970 to 9998")
+        raise ValueError(f"{text!r} is not a time of a run; allowed: the years 1970 to 9998")
     return time
 
 
@@ -61,7 +61,7 @@ def write(manifest: Manifest, folder: Path) -> Path:
 def node_of(entry: Any) -> Node:
     node = Node(entry["node"], entry["gpus"], entry.get("note"))
     if not isinstance(node.node, str) or not is_name(node.node):
-        raise ValueError(f"node {node.node!r} is no name of a host")
+        raise ValueError(f"node {node.node!r} is not a name of a host")
     if type(node.gpus) is not int or not 1 <= node.gpus <= MOST_GPUS:
         raise ValueError(f"gpus of {node.node} is {node.gpus!r}; allowed: 1 to {MOST_GPUS}")
     return node
@@ -87,7 +87,7 @@ def load(folder: Path) -> Optional[Manifest]:
         if sorted(order) != sorted(set(names)) or len(names) != len(order):
             raise ValueError("order does not name each node once")
         if not all(isinstance(word, str) for word in command):
-            raise ValueError("command is no list of texts")
+            raise ValueError("command is not a list of texts")
         return Manifest(nodes, time_of(value["planned"]), order, str(value["suite"]), command, float(value["limit_s"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultsError(f"{path}: no manifest: {wrong(error)}"[:300]) from None
+        raise malformed(path, error, "no manifest") from None

@@ -3,13 +3,14 @@
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Iterable, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
-from ridgebench.command_line import INTERRUPTED, one_line
+from ridgebench.command_line import INTERRUPTED
 from ridgebench.files import ResultsError, read
+from ridgebench.text import one_line
 
 from .jobs import job as jobs
-from .found import Found, origins_of, worst
+from .found import Found, health_of_parts, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .manifest import time_of
 from .health import Examined, Health, examined
@@ -20,14 +21,6 @@ SCHEMA = "ridgebench.node/1"
 PASSES = ("isolated", "loaded")
 # Exit codes of `timeout`, and of a shell whose command a signal ended: 128 and the signal's number.
 TIMED_OUT, SIGNALLED = 124, 128
-
-
-def health_of(parts: Iterable[Results], found: Optional[Examined], device: str) -> dict[str, Any]:
-    """The keys of a Gpu that are about its health: by doctor, and by the rows of its passes."""
-    seen = (found.of(device) if found else (), *(part.health for part in parts))
-    return {"health": tuple(dict.fromkeys(one for each in seen for one in each)), "examined": found is not None,
-            "doubted": tuple(dict.fromkeys(one for part in parts for one in part.doubted)),
-            "recorded": tuple(dict.fromkeys(part.recorded for part in parts))}  # fmt: skip
 
 
 class Setting(NamedTuple):
@@ -112,7 +105,8 @@ def gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str,
         facts=first.facts if first else {},
         readings={(name, row): one for name, each in results.items() for row, one in each.readings.items()},
         versions=first.versions if first else {},
-        **health_of(results.values(), doctor, str(entry.get("device"))),
+        examined=doctor is not None,
+        **health_of_parts(results.values(), doctor.of(str(entry.get("device"))) if doctor else ()),
     )  # fmt: skip
     found = Found(gpu, {}, [str(node["started"]), *(each.started for each in results.values())])
     for name, each in results.items():

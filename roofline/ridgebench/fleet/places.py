@@ -5,13 +5,15 @@ import re
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from ridgebench.command_line import CommandError, one_line
+from ridgebench.command_line import CommandError
+from ridgebench.text import one_line
 
 NODES = "nodes"  # below the folder of a fleet: nodes/gn1/attempt-1
 JOB_END = ".job.json"  # beside the folder, which must be new for the run: nodes/gn1/attempt-1.job.json
 ATTEMPT = re.compile(r"attempt-([1-9][0-9]{0,5})")
 OF_NODE = "node.json"
 OF_RESULTS = "environment.json"
+REPORT = "report"  # the folder of the report, below that of the fleet
 
 
 class Place(NamedTuple):

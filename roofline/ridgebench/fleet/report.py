@@ -22,7 +22,6 @@ def main(options: argparse.Namespace) -> int:
 
     past = read_past(options.baseline) if options.baseline else None
     assessment = assess(collect(options.fleet), past=past)
-    text = files.write_all(assessment, options.out)
-    folder = options.out or options.fleet / files.FOLDER
+    folder, text = files.write_all(assessment, options.out)
     sys.stdout.write(text if options.json else files.summary(assessment, folder))
     return assessment.code

@@ -6,7 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, one_line
+from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
+from ridgebench.text import cut, one_line
 
 from .collect import collect
 from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu
@@ -14,6 +15,7 @@ from .jobs.hostlist import folded
 from .stored import NAME, counts, expected, text_of, write
 
 SHOWN = 12  # lines about single GPUs
+LONGEST_NAMES = 80  # characters of the names of nodes in a line
 # A larger code is worse, because Slurm reports the largest one of a job's steps.
 EXIT_CODES = {DONE: OK, MISSING: REGRESSION, DUPLICATE: INCOMPARABLE, STALE: INCOMPARABLE, FAILED: ROW_FAILED, STARTED: ROW_FAILED}
 
@@ -35,7 +37,7 @@ def summary(fleet: Fleet) -> str:
     lines = [f"GPUs: {covers}"]
     for state, count in counts(fleet).items():
         names = list(dict.fromkeys(gpu.node for gpu in fleet.gpus if gpu.state == state))
-        lines.append(f"{state:<10}{count:>6}" + (f"  {shortened(folded(names))}" if names else ""))
+        lines.append(f"{state:<10}{count:>6}" + (f"  {cut(folded(names), LONGEST_NAMES)}" if names else ""))
     reasons: dict[tuple[str, str, Optional[str]], list[Gpu]] = defaultdict(list)
     for gpu in fleet.gpus:
         if gpu.state != DONE:
@@ -46,10 +48,6 @@ def summary(fleet: Fleet) -> str:
     if len(reasons) > SHOWN:
         lines.append(f"and {len(reasons) - SHOWN} more reasons, in {NAME}")
     return "\n".join(lines) + "\n"
-
-
-def shortened(text: str, longest: int = 80) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def main(options: argparse.Namespace) -> int:

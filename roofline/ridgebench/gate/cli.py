@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.command_line import OK, CommandError, Parser, one_line
+from ridgebench.command_line import OK, CommandError, Parser
 from ridgebench.compare import gate, history
 from ridgebench.compare.judge import judge
 from ridgebench.compare.limits import Limits, read_limits
@@ -17,7 +17,8 @@ from ridgebench.compare.output import add_verdict_options, finish, require_writa
 from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from ridgebench.compare.report import Report
 from ridgebench.compare.session import ARMS, Session, read_session
-from ridgebench.files import ResultsError, wrong
+from ridgebench.files import ResultsError, malformed
+from ridgebench.text import one_line
 from ridgebench.units import counted
 
 from .command_session import OUTPUT, CommandSession
@@ -55,7 +56,7 @@ def number(least: float, most: float, kind: type = float) -> Any:
         except ValueError:
             value = math.nan
         if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is no number from {least:g} to {most:g}")
+            raise argparse.ArgumentTypeError(f"'{text}' is not a number from {least:g} to {most:g}")
         return value
 
     return read
@@ -167,7 +168,7 @@ def open_session(folder: Path) -> Session:
             raise ValueError(f"unknown reader {saved['reader']!r}")
         for key in set(keys) & TEXTS:
             if not isinstance(saved[key], (str, type(None))):
-                raise ValueError(f"{key} is no text")
+                raise ValueError(f"{key} is not a text")
             if saved[key] not in CHOICES.get(key, (saved[key],)):
                 raise ValueError(f"{key} is {saved[key]!r}")
         more = {key: saved[key] for key in keys}
@@ -175,7 +176,7 @@ def open_session(folder: Path) -> Session:
             more["timeout"] = float(saved["timeout"])
         return kind(folder, {arm: saved[arm] for arm in ARMS}, **more)
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{folder}/session.json: not a session: {wrong(error)}"[:300]) from None
+        raise malformed(folder / "session.json", error, "not a session") from None
 
 
 def reopened(options: argparse.Namespace) -> Session:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Optional
 from xml.etree import ElementTree
 
-from ridgebench import texts
 from ridgebench.compare import gate, history
 from ridgebench.compare.output import print_report
 from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
 from ridgebench.compare.report import percent, reason
 from ridgebench.files import naming, write_named
-from ridgebench.records import clean
+from ridgebench.text import clean, cut, markdown_references, short
 from ridgebench.units import counted
 
 # The element of JUnit that a verdict becomes; a row with another verdict has passed.
@@ -29,7 +28,6 @@ FAILS = [verdict for verdict, element in ELEMENTS.items() if element != "skipped
 MOST_ANNOTATIONS = 10  # of a kind that GitHub shows for a step
 MOST_ROWS = 1000  # of Markdown; GitHub takes 1 MiB
 LONGEST = 300  # characters of a name or a reason
-PLAIN = " .,;%+=/-"  # besides letters and digits: what Markdown leaves alone within a line
 
 
 def step_summary() -> Optional[Path]:
@@ -65,20 +63,19 @@ def show(report: Report) -> None:
     sys.stdout.write(annotations(report))
 
 
-def short(text: str) -> str:
+def brief(whole: str) -> str:
     """One line without control characters, of bounded length."""
-    text = clean(texts.short(text))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return cut(clean(short(whole)), LONGEST)
 
 
 def escaped(text: str) -> str:
-    """A text for a cell of a Markdown table: whatever could be markup is a character reference."""
-    return "".join(c if c.isalnum() or c in PLAIN else f"&#{ord(c)};" for c in short(text))
+    """A text for a cell of a table: GitHub shows it."""
+    return markdown_references(brief(text))
 
 
 def code(name: str) -> str:
     """A name as code. A pipe or a backtick would end a cell or a code span."""
-    name = short(name)
+    name = brief(name)
     if name and name.strip() == name and not set(name) & set("`|\\"):
         return f"`{name}`"
     return f"<code>{escaped(name)}</code>"
@@ -115,15 +112,15 @@ def markdown(report: Report) -> str:
 def junit(report: Report) -> bytes:
     """A test case per row: failures and errors fail, what was not decided is skipped with its reason."""
     suites = ElementTree.Element("testsuites", name="ridgebench gate")
-    rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(map(texts.short, report.not_comparable)))]
+    rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(map(short, report.not_comparable)))]
     found = [ELEMENTS.get(row.verdict) for row in rows]
     counts = {"tests": len(rows), "errors": found.count("error"), "failures": found.count("failure")}
     counts["skipped"] = found.count("skipped")
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "gate"} | {k: str(v) for k, v in counts.items()})
     for row, element in zip(rows, found):
-        case = ElementTree.SubElement(suite, "testcase", classname="gate", name=short(row.id))
+        case = ElementTree.SubElement(suite, "testcase", classname="gate", name=brief(row.id))
         if element is not None:
-            message = short(f"{row.verdict} {change(row)} {reason(row)}".strip())
+            message = brief(f"{row.verdict} {change(row)} {reason(row)}".strip())
             kind = {"type": row.verdict} if row.verdict in FAILS else {}
             ElementTree.SubElement(case, element, **kind, message=message)
     return ElementTree.tostring(suites, "utf-8", xml_declaration=True) + b"\n"
@@ -131,7 +128,7 @@ def junit(report: Report) -> bytes:
 
 def data(text: str) -> str:
     """A text as the message of a workflow command."""
-    return short(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return brief(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def title(text: str) -> str:

@@ -17,9 +17,9 @@ def words_of(arm: str, given: list[str]) -> list[str]:
     try:
         words = shlex.split(given[0])
     except ValueError as error:
-        raise CommandError(f"'{given[0]}' is no command: {error}") from None
+        raise CommandError(f"'{given[0]}' is not a command: {error}") from None
     if not words:
-        raise CommandError("an empty text is no command; allowed: a program and its arguments")
+        raise CommandError("an empty text is not a command; allowed: a program and its arguments")
     return words
 
 

@@ -6,10 +6,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import OK, CommandError, Parser, one_line
+from ridgebench.command_line import OK, CommandError, Parser
 from ridgebench.data_sheets import find_sheet
 from ridgebench.importers import mapping, number_formats, records
 from ridgebench.importers.point import Imported
+from ridgebench.text import one_line
 from ridgebench.units import counted
 
 # Format: its module, the tool's name in records, and the backend of what it measures.

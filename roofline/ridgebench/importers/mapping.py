@@ -66,7 +66,7 @@ def evaluate(node: ast.AST, names: dict[str, float]) -> float:
         return names[node.id]
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         return OPERATORS[type(node.op)](evaluate(node.left, names), evaluate(node.right, names))
-    raise ValueError(f"{ast.unparse(node)[:60]!r} is no number, no operator of + - * / **, and none of {sorted(names)}")
+    raise ValueError(f"{ast.unparse(node)[:60]!r} is not a number, an operator of + - * / **, or one of {sorted(names)}")
 
 
 def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float:
@@ -106,7 +106,7 @@ def check_places(text: str, groups: tuple[str, ...], what: str) -> None:
     for name in PLACE.findall(text):
         if name not in groups:
             allowed = ", ".join(f"{{{group}}}" for group in groups) or "none, as name has no group (?P<word>...)"
-            raise bad(what, f"{{{name[:60]}}} is no named group of name; allowed: {allowed}")
+            raise bad(what, f"{{{name[:60]}}} is not a named group of name; allowed: {allowed}")
     if re.search("[{}]", PLACE.sub("", text)):
         raise bad(what, f"{text[:100]!r} has a brace without its pair")
 

@@ -63,7 +63,7 @@ def objects(value: dict, key: str, origin: str, optional: bool = False) -> list[
     if optional and found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise bad(origin, f"{key} is no list of objects")
+        raise bad(origin, f"{key} is not a list of objects")
     return found
 
 

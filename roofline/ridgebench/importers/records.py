@@ -12,7 +12,8 @@ from ridgebench.files import ResultsError, write_at_once
 from ridgebench.importers import number_formats
 from ridgebench.importers.known_work import complete
 from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
-from ridgebench.records import clean, schema_of, shape_text
+from ridgebench.records import schema_of, shape_text
+from ridgebench.text import clean
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
 COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones

@@ -11,7 +11,8 @@ from typing import Any, Optional
 import numpy as np
 
 from ridgebench import command_line
-from ridgebench.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError, one_line
+from ridgebench.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError
+from ridgebench.text import one_line
 
 NAME = "libridgebench.so"
 VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
@@ -89,7 +90,7 @@ def find() -> Path:
     if named := os.environ.get(VARIABLE):
         if Path(named).is_file():
             return Path(named)
-        raise KernelError(f"{VARIABLE}={named} is no file; allowed: the path of {NAME}")
+        raise KernelError(f"{VARIABLE}={named} is not a file; allowed: the path of {NAME}")
     if installed := inside(TREE, *islice(Path(__file__).resolve().parents, 1, 7)):
         return installed
     built = list((ROOT / "build").glob(f"*/{NAME}"))

@@ -23,7 +23,7 @@ def text_of(shape: Shape) -> str:
     if isinstance(shape, str):
         return shape
     if not isinstance(shape, Mapping):
-        raise KernelError(f"the shape {shape!r} is no shape; allowed: 'm:4096/n:1024' or a dict of sizes")
+        raise KernelError(f"{shape!r} is not a shape; allowed: 'm:4096/n:1024' or a dict of sizes")
     return shape_text(shape)
 
 

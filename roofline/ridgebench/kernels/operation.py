@@ -82,7 +82,7 @@ def operands_of(text: str, name: str) -> list[Operand]:
         found.append(Operand(match[1], match[2], dimensions))
         rest = rest[match.end():]
     if rest.strip() or not found:
-        raise KernelError(f"'{rest.strip()}' in the signature of {name} is no operand; allowed: x[m,n], or x:fp32[m,n] "
+        raise KernelError(f"'{rest.strip()}' in the signature of {name} is not an operand; allowed: x[m,n], or x:fp32[m,n] "
                           "for a format of its own")
     return found
 

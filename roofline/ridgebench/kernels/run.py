@@ -63,7 +63,7 @@ class Run:
         """Adds kernels, and their operations at each of the shapes."""
         for each in kernels:
             if not isinstance(each, Kernel):
-                raise KernelError(f"{each!r} is no kernel; allowed: functions that ridgebench.kernel() wrapped")
+                raise KernelError(f"{each!r} is not a kernel; allowed: functions that ridgebench.kernel() wrapped")
         for operation in {id(each.operation): each.operation for each in kernels}.values():
             self.add_operation(operation)
             for shape in shapes:
@@ -81,7 +81,7 @@ def encoded(text: Optional[str]) -> Optional[bytes]:
     if text is None:
         return None
     if not isinstance(text, str) or "\0" in text:
-        raise KernelError(f"{text!r} is no text; allowed: a str without NUL")
+        raise KernelError(f"{text!r} is not a text; allowed: a str without NUL")
     return text.encode("utf-8", "surrogateescape")
 
 

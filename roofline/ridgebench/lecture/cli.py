@@ -7,9 +7,9 @@ from typing import Callable, Optional
 
 from matplotlib.figure import Figure
 
-from ridgebench.command_line import one_line
 from ridgebench.files import ResultsError
 from ridgebench.plot.style import Theme
+from ridgebench.text import one_line
 from ridgebench.view import View
 
 from . import figure, scene

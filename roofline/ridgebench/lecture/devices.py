@@ -10,12 +10,12 @@ from ridgebench.data_sheets import FOLDER, Sheet, find_sheet
 from ridgebench.files import ResultsError, read
 from ridgebench.plot.roofs import is_square, measured_roofs, traffic
 from ridgebench.plot.style import is_pair
-from ridgebench.records import clean
 from ridgebench.roofs import PRODUCTS
+from ridgebench.text import clean, cut
 from ridgebench.view import ORDER, View, ordered
 
 PRODUCT = "matmul"  # whose bandwidth bends the roof
-LONGEST_NAME = 22  # characters of a device's name
+LONGEST_NAME = 21  # characters of a device's name
 PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with tensor cores
 
 
@@ -64,7 +64,7 @@ def short(name: str) -> str:
         text = text.replace("-", " ").upper()
     for word in ("NVIDIA ", "(R)", "(TM)"):
         text = text.replace(word, "")
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1].rstrip() + "…"
+    return cut(text, LONGEST_NAME)
 
 
 def known_as(name: str, sheet: Sheet) -> str:

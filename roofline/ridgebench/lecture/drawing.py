@@ -11,12 +11,8 @@ from .model import Mark
 from .plane import AREA, Place, Plane
 
 MEMORY, COMPUTE = "memory-bound", "compute-bound"
-LONGEST_NAME = 20  # characters of a user's point
+LONGEST_NAME = 19  # characters of a user's point
 RIDGE = "ridge"  # group id of its value
-
-
-def cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
 
 
 def corners(plane: Plane, roof: Roof) -> list[Place]:

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
+from ridgebench.text import cut
 from ridgebench.units import digits, rate
 from ridgebench.view import OPERATIONS
 
@@ -108,7 +109,7 @@ def wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
 
 def name_own(plane: Plane, marks: list[Mark]) -> None:
     for mark in marks:
-        plane.wish(drawing.cut(mark.name), mark.intensity, mark.rate, plane.theme.ink)
+        plane.wish(cut(mark.name, drawing.LONGEST_NAME), mark.intensity, mark.rate, plane.theme.ink)
 
 
 def bars_of(pair: tuple[Mark, Mark], colour: str) -> list[Bar]:

@@ -1,13 +1,13 @@
 """The speaker's notes: one part a slide, as Markdown."""
 
-from ridgebench.result_tables import escape
+from ridgebench.text import markdown
 
 from .deck import Deck, Slide
 
 
 def part(number: int, slide: Slide) -> str:
-    lines = [f"## {number}. {escape(slide.title)} ({slide.minutes} min)", "", escape(slide.say), ""]
-    lines += [f"- {escape(one)}" for one in slide.numbers]
+    lines = [f"## {number}. {markdown(slide.title)} ({slide.minutes} min)", "", markdown(slide.say), ""]
+    lines += [f"- {markdown(one)}" for one in slide.numbers]
     lines += [""] * bool(slide.numbers) + ["```", slide.command, "```", ""]
     return "\n".join(lines)
 
@@ -15,6 +15,6 @@ def part(number: int, slide: Slide) -> str:
 def notes(deck: Deck, slides: list[Slide]) -> str:
     """What to say on each slide, its numbers, and the command that gives them again."""
     total = sum(slide.minutes for slide in slides)
-    what = f"{escape(deck.device.name)}, {deck.scene.format}: {len(slides)} slides for about {total} minutes."
+    what = f"{markdown(deck.device.name)}, {deck.scene.format}: {len(slides)} slides for about {total} minutes."
     head = (f"# Notes for the speaker\n\n{what} Hollow points are by the model, filled ones were measured.\n")
     return "\n".join([head, *(part(number, slide) for number, slide in enumerate(slides, 1))])

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Callable
 
-from ridgebench.records import clean
+from ridgebench.text import clean
 from ridgebench.view import OPERATIONS, ORDER
 
 FILE_TYPES = ("svg", "pdf", "png")
@@ -40,7 +40,7 @@ def number(text: str, limits: tuple[float, float], what: str = "") -> float:
     except ValueError:
         value = math.nan
     if not limits[0] <= value <= limits[1]:
-        raise argparse.ArgumentTypeError(f"{what}{text!r} is no number from {limits[0]:g} to {limits[1]:g}")
+        raise argparse.ArgumentTypeError(f"{what}{text!r} is not a number from {limits[0]:g} to {limits[1]:g}")
     return value
 
 

@@ -8,15 +8,16 @@ from typing import Optional
 
 from matplotlib.backends.backend_pdf import PdfPages
 
-from ridgebench.command_line import INTERRUPTED, OK, CommandError, Parser, fail, one_line
+from ridgebench.command_line import OK, Parser
 from ridgebench.files import output_folder, write_at_once
 from ridgebench.plot.cli import METADATA, check_range, drawing, with_short_texts, write
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.records import load_run
-from ridgebench.streams import lost
+from ridgebench.streams import ENDING, ended
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
 from ridgebench.processes.workers import in_parallel
+from ridgebench.text import one_line
 
 from . import build_up, comparison, counting, deck, limits_slide, options
 from .notes import notes
@@ -101,11 +102,7 @@ def main(arguments: list[str]) -> int:
         of = make(chosen)
         out = output_folder(chosen.out, chosen.results, "slides")
         written = save_all(of, THEMES[chosen.theme], out)
-    except CommandError as error:
-        return fail(str(error), error.code, "slides")
-    except OSError as error:
-        return lost(error, "slides")
-    except KeyboardInterrupt:
-        return fail("interrupted; slides may be missing", INTERRUPTED, "slides")
+    except ENDING as error:
+        return ended(error, "slides", "slides may be missing")
     print(f"{counted(written, 'file')} in {one_line(str(out))}")
     return OK

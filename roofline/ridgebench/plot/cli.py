@@ -14,15 +14,15 @@ from typing import Any, Callable, Iterator, Optional
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from ridgebench.command_line import INTERRUPTED, OK, CommandError, Parser, fail, one_line
+from ridgebench.command_line import OK, Parser
 from ridgebench.data_sheets import find_sheet
 from ridgebench.each_once import each_once
 from ridgebench.files import output_folder, write_at_once
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Row, Run, load_run
-from ridgebench.streams import lost
-from ridgebench.texts import LONGEST, cut
+from ridgebench.streams import ENDING, ended
+from ridgebench.text import LONGEST, cut, one_line
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
 from ridgebench.processes.workers import in_parallel
@@ -203,13 +203,10 @@ def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = Non
 
 def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
     """A view of every run and device that is drawn, and the folder of each. Raises ResultsError."""
-    folders = each_once(options.results)
-    if options.points and len(folders) > 1:
+    runs = each_once(options.results, load_run)
+    if options.points and len(runs) > 1:
         raise ResultsError("--points belongs to one run; allowed: one results directory with it")
-    found: list[tuple[View, Path]] = []
-    for folder in folders:
-        run = load_run(folder)
-        found += [(open_view(run, options, device), folder) for device in devices_of(run, options.device)]
+    found = [(open_view(run, options, device), run.folder) for run in runs for device in devices_of(run, options.device)]
     return [view for view, _ in found], [folder for _, folder in found]
 
 
@@ -237,11 +234,7 @@ def main(arguments: list[str]) -> int:
         drawn = drawn_figures(options)
         out = output_folder(options.out or (None if options.results else Path()), next(iter(options.results), None), "figures")
         written = save_all(drawn, THEMES[options.theme], out, options.formats.types)
-    except CommandError as error:
-        return fail(str(error), error.code, "plot")
-    except OSError as error:
-        return lost(error, "plot")
-    except KeyboardInterrupt:
-        return fail("interrupted; figures may be missing", INTERRUPTED, "plot")
+    except ENDING as error:
+        return ended(error, "plot", "figures may be missing")
     print(f"{counted(written, 'file')} in {one_line(str(out))}")
     return OK

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from ridgebench.texts import cut
+from ridgebench.text import cut
 
 POINTS_PER_INCH = 72.0
 CELLS_PER_INCH = 100.0

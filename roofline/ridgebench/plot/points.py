@@ -13,6 +13,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, IdentityTransform
 
 from ridgebench.records import Row
+from ridgebench.text import cut
 from ridgebench.units import percent
 from ridgebench.view import View
 
@@ -28,7 +29,7 @@ NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
 MARKER = 42.0  # area of a marker, points squared
 MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
-LONGEST_NAME = 28  # characters of an imported point
+LONGEST_NAME = 27  # characters of an imported point
 MOST_IMPORTED = 3  # named points of other tools
 Place = tuple[float, float]  # data coordinates
 Places = dict[str, Place]  # of a row's id
@@ -158,7 +159,7 @@ def chosen(view: View) -> list[Row]:
 
 def text_of(row: Row, view: View) -> str:
     if row.external:
-        return row.technique if len(row.technique) <= LONGEST_NAME else row.technique[: LONGEST_NAME - 1] + "…"
+        return cut(row.technique, LONGEST_NAME)
     who = row.op if view.format else f"{row.format} {row.op}"
     if not share(row) or view.unsettled(row) or not view.may_head(row):
         return who

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row, Run, clean
+from ridgebench.records import Row, Run
+from ridgebench.text import clean
 from ridgebench.units import enumerate_words
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 

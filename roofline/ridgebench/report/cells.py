@@ -3,7 +3,7 @@
 from html import escape
 from typing import Iterable
 
-from ridgebench.texts import cut
+from ridgebench.text import cut
 
 
 def text(value: str) -> str:

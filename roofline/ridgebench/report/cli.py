@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ridgebench.command_line import OK, Parser
 from ridgebench.files import write_at_once, write_named
-from ridgebench.records import clean
+from ridgebench.text import clean
 from ridgebench.units import counted
 
 

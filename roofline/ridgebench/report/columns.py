@@ -8,7 +8,7 @@ from ridgebench.plot.panel import share_text
 from ridgebench.plot.runs import LIMITS
 from ridgebench.records import Row, shape_text
 from ridgebench.roofs import RAISED
-from ridgebench.texts import cut
+from ridgebench.text import cut
 from ridgebench.units import digits, percent, rate, seconds
 from ridgebench.view import View
 

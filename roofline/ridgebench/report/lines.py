@@ -6,11 +6,12 @@ from typing import Any, Optional
 
 from ridgebench import units
 from ridgebench.plot.roofs import Roof, Roofs, engine_name, memory_names, merged
+from ridgebench.text import cut
 
 from .frame import BEYOND
 from .sources import Content, Source
 
-LONGEST_LABEL = 24  # characters beside the plot
+LONGEST_LABEL = 23  # characters beside the plot
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,6 @@ class Line:
     brief: str = ""  # the label of main memory where another source is the solid one
     ridge: Optional[float] = None  # log10 FLOP/byte of the open circle on a flat roof
     ridge_text: str = ""
-
-
-def short(text: str) -> str:
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
 
 def bounds(roof: Roof) -> tuple[float, float]:
@@ -81,11 +78,11 @@ def lines_of(source: Source, promised: Optional[Roofs], content: Content) -> lis
         text = f"{roof.name} {units.rate(roof.value, 'B/s')}"
         label = [] if index else [memory_names(roofs)[1] + memory_share(roofs, promised)]
         line = diagonal(roof, roofs, "memory", label, f"{source.title}: {text}", scale)
-        found.append(line if index else replace(line, brief=f"{short(source.short)} {units.rate(roof.value, 'B/s')}"))
+        found.append(line if index else replace(line, brief=f"{cut(source.short, LONGEST_LABEL)} {units.rate(roof.value, 'B/s')}"))
     for group in merged(roofs.compute):
         speed = units.rate(group[0].value, "FLOP/s")
         label = [engine_name(group), speed, share_of(group[0], promised)]
-        found.append(flat(group, roofs, content, [short(text) for text in label if text],
+        found.append(flat(group, roofs, content, [cut(text, LONGEST_LABEL) for text in label if text],
                           f"{source.title}: {engine_name(group)} {speed}"))
     return found
 

@@ -13,8 +13,8 @@ from ridgebench.plot.cli import check_range, with_points, with_short_texts
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.plot.runs import names
 from ridgebench.plot.sweeps import sweeps
-from ridgebench.records import Row, Run, clean, load_run
-from ridgebench.texts import cut
+from ridgebench.records import Row, Run, load_run
+from ridgebench.text import clean, cut
 from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
 from . import marks
@@ -177,9 +177,9 @@ def overlay(name: str, runs: list[ShownRun]) -> list[Source]:
 
 def gather(folders: list[Path], devices: list[str], points: list[Path]) -> Content:
     """Reads everything that the report shows. Raises ResultsError."""
-    folders = each_once(folders)
-    beside = {folders[0]: points}  # points of other tools belong to the first run
-    found = [(view, folder) for folder in folders for view in views(load(folder), beside.get(folder, []))]
+    runs = each_once(folders, load)
+    beside = {runs[0].folder: points}  # points of other tools belong to the first run
+    found = [(view, run.folder) for run in runs for view in views(run, beside.get(run.folder, []))]
     if len(found) > MOST_RUNS:
         raise ResultsError(f"{len(found)} runs or devices; allowed: up to {MOST_RUNS}")
     every, places = map(list, zip(*found))

@@ -5,7 +5,7 @@ from html import escape
 from typing import Iterator
 
 from ridgebench.records import Row
-from ridgebench.texts import cut
+from ridgebench.text import cut
 
 from .columns import COLUMNS, COUNTED, Column
 from .sources import Content, ShownRun, placed

@@ -160,7 +160,7 @@ def test_a_device_that_is_no_gpu_of_nvidia_is_a_sheet_like_others(name):
 def test_what_never_ends_is_no_sheet(kind, tmp_path):
     path = tmp_path / "sheet.json"
     os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
-    with pytest.raises(ResultsError, match="is no regular file"):
+    with pytest.raises(ResultsError, match="is not a regular file"):
         find_sheet(str(path))
 
 

@@ -44,7 +44,7 @@ def test_the_signal_is_free_again():
 
 @pytest.mark.parametrize("text", ["(", "a{2,1}", "[z-a]"])
 def test_what_is_no_expression(text):
-    with pytest.raises(CommandError, match="--filter '.*' is no regular expression: "):
+    with pytest.raises(CommandError, match="--filter '.*' is not a regular expression: "):
         patterns.Pattern(text, "--filter")
 
 

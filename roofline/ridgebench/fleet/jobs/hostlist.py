@@ -7,8 +7,9 @@ from itertools import groupby, product
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import CommandError, one_line
+from ridgebench.command_line import CommandError
 from ridgebench.files import read
+from ridgebench.text import one_line
 
 from ..manifest import MOST_GPUS, Node, is_name
 from ..places import natural
@@ -29,7 +30,7 @@ def numbers(text: str) -> list[str]:
         match = RANGE.fullmatch(part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not match or not first <= last < first + MOST_NODES:
-            raise CommandError(f"[{one_line(text)}]: {part!r} is no range; allowed: a number or FIRST-LAST, separated by commas")
+            raise CommandError(f"[{one_line(text)}]: {part!r} is not a range; allowed: a number or FIRST-LAST, separated by commas")
         found += [f"{number:0{len(match[1])}}" for number in range(first, last + 1)]
     return found
 
@@ -43,7 +44,7 @@ def expand(text: str) -> list[str]:
     names = ["".join(choice) for choice in product(*choices)]
     for name in names:
         if not is_name(name):
-            raise CommandError(f"{one_line(name)[:80]!r} is no name of a node; allowed: gn1, or a range as gn[1-4,07]")
+            raise CommandError(f"{one_line(name)[:80]!r} is not a name of a node; allowed: gn1, or a range as gn[1-4,07]")
     return names
 
 

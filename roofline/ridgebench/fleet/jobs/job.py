@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import one_line
-from ridgebench.files import ResultsError, parse_json, read, wrong
+from ridgebench.files import malformed, parse_json, read
+from ridgebench.text import one_line
 
 from ..manifest import time_of
 from ..places import JOB_END
@@ -40,4 +40,4 @@ def load(folder: Path) -> Optional[Job]:
         number = None if value["job"] is None else one_line(str(value["job"]))[:60]
         return Job(str(value["node"]), number, time_of(value["started"]), None if ended is None else time_of(ended), code)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultsError(f"{path}: no job's record: {wrong(error)}"[:300]) from None
+        raise malformed(path, error, "no job's record") from None

@@ -5,7 +5,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ridgebench import program
-from ridgebench.command_line import OK, USAGE, CommandError, one_line
+from ridgebench.command_line import OK, USAGE, CommandError
+from ridgebench.text import one_line
 from ridgebench.units import counted
 
 from .. import manifest as manifests

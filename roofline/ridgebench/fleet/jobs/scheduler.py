@@ -4,7 +4,8 @@ import shutil
 import subprocess
 
 from ridgebench.processes.children import answered
-from ridgebench.command_line import CommandError, one_line
+from ridgebench.command_line import CommandError
+from ridgebench.text import one_line
 
 SECONDS = 60.0  # a controller that is busy answers late
 

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from ridgebench import program
 from ridgebench.processes.children import completed
-from ridgebench.command_line import OK, CommandError, one_line
+from ridgebench.command_line import OK, CommandError
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
 from ridgebench.processes.interruption import held
+from ridgebench.text import one_line
 from ridgebench.units import counted
 
 from .. import manifest as manifests
-from ..places import NODES, attempts_in
+from ..places import NODES, REPORT, attempts_in
 from . import scheduler
 from .hostlist import folded, told_by_sinfo
 from .script import DOCTOR_GRACE_S, DOCTOR_S, text_of
@@ -54,7 +55,7 @@ def submitted(fleet: Path) -> list[dict]:
 
 def flagged(fleet: Path) -> list[str]:
     """The nodes of the GPUs that the report flagged. Raises CommandError."""
-    path = fleet / "report" / "report.json"
+    path = fleet / REPORT / "report.json"
     if not path.exists():
         raise CommandError(f"{path} is missing; allowed after `ridgebench fleet report {fleet}`")
     try:

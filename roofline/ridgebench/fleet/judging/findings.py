@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ridgebench.texts import cut
+from ridgebench.text import cut
 from ridgebench.units import enumerate_words
 
 from ..gpu import DUPLICATE
@@ -203,15 +203,15 @@ def nodes_text(nodes: list[str]) -> str:
 
 
 def examination(assessment: Assessment) -> list[str]:
-    """How many GPUs `doctor` looked at, where that are not all: the health of the others is known by their rows alone."""
+    """How many GPUs `doctor` examined, unless it examined all: the health of the others is known only from their runs."""
     measured = [gpu for gpu in assessment.fleet.gpus if gpu.readings and not gpu.host]
     looked = sum(gpu.examined for gpu in measured)
     if looked == len(measured):
         return []
-    rest = "what their runs recorded is known" if assessment.fleet.judged else "only what happened during rows is known"
+    rest = "from what their runs recorded" if assessment.fleet.judged else "only from what happened during rows"
     if looked == 0:
-        return [f"`ridgebench doctor` looked at no GPU before its run; of their health {rest}."]
-    return [f"`ridgebench doctor` looked at {looked:,} of {len(measured):,} GPUs before their runs; of the others {rest}."]
+        return [f"`ridgebench doctor` examined no GPU before its run; their health is known {rest}."]
+    return [f"`ridgebench doctor` examined {looked:,} of {len(measured):,} GPUs before their runs; the health of the others is known {rest}."]
 
 
 def expectation(assessment: Assessment) -> list[str]:

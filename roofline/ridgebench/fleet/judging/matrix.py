@@ -10,7 +10,7 @@ from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE, VARIABLES, again
 from ridgebench.compare.judge import EXTERNAL_EVENTS
 from ridgebench.data_sheets import Sheet, find_sheet
 from ridgebench.files import ResultsError
-from ridgebench.texts import short
+from ridgebench.text import short
 
 from . import outlier
 from ..gpu import Gpu, Reading

@@ -2,7 +2,8 @@
 
 import shlex
 
-from ridgebench.command_line import one_line
+
+from ridgebench.text import one_line
 
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet
 from .states import INCOMPLETE, NOT_COMPARABLE, SLOW, UNHEALTHY, WRONG, Verdict, measured_again

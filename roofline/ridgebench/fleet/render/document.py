@@ -3,7 +3,8 @@
 import math
 from typing import Any, Optional
 
-from ridgebench.command_line import one_line
+
+from ridgebench.text import one_line
 
 from ..judging import findings as found
 from ..judging.judge import Assessment

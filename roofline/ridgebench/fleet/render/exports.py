@@ -5,7 +5,8 @@ from typing import Any, Iterator, Optional
 from xml.sax.saxutils import escape, quoteattr
 
 from ridgebench.command_line import OK
-from ridgebench.export.text import csv_table, label
+from ridgebench.export.text import csv_table
+from ridgebench.text import clean, prometheus_label
 
 from ..judging import findings as found
 from .document import known
@@ -31,22 +32,17 @@ def to_csv(assessment: Assessment) -> str:
     return csv_table([*COLUMNS, *(f"{column.pass_} {column.row}" for column in assessment.columns)], lines)
 
 
-def printable(text: str) -> str:
-    """XML 1.0 has no control characters, and no text here needs a line's end."""
-    return "".join(c if c.isprintable() else " " for c in text.encode("utf-8", "replace").decode("utf-8"))
-
-
 def case(verdict: Verdict) -> str:
     """A GPU as a test case: what is slow once is skipped, as undecided results are."""
     gpu = verdict.gpu
-    name = quoteattr(printable(gpu.node if gpu.host else f"{gpu.node} GPU {found.name_of(gpu.index)}"))
-    notes = f"<system-out>{escape(printable('; '.join(verdict.notes)))}</system-out>" if verdict.notes else ""
+    name = quoteattr(clean(gpu.node if gpu.host else f"{gpu.node} GPU {found.name_of(gpu.index)}"))
+    notes = f"<system-out>{escape(clean('; '.join(verdict.notes)))}</system-out>" if verdict.notes else ""
     if code_of(verdict) == OK:
         return f'  <testcase classname="ridgebench.fleet" name={name}' + (f">{notes}</testcase>\n" if notes else "/>\n")
     tag = "skipped" if code_of(verdict) == SLOW_ONCE else "error" if verdict.state in ERRORS else "failure"
     kind = "" if tag == "skipped" else f" type={quoteattr(verdict.state)}"
-    message = quoteattr(printable(f"{verdict.state}: {verdict.reason}"))
-    text = escape(printable(f"next: {verdict.next}"))
+    message = quoteattr(clean(f"{verdict.state}: {verdict.reason}"))
+    text = escape(clean(f"next: {verdict.next}"))
     return f'  <testcase classname="ridgebench.fleet" name={name}><{tag} message={message}{kind}>{text}</{tag}>{notes}</testcase>\n'
 
 
@@ -68,7 +64,7 @@ def metric(name: str, what: str, samples: Iterator[Sample]) -> str:
     lines = {}
     for labels, value in samples:
         if value is not None and not math.isnan(value):
-            text = ",".join(f'{key}="{label(item)}"' for key, item in labels.items())
+            text = ",".join(f'{key}="{prometheus_label(item)}"' for key, item in labels.items())
             lines.setdefault(f"{name}{{{text}}}" if text else name, f"{value:.6g}")
     body = "".join(f"{key} {value}\n" for key, value in lines.items())
     return f"# HELP {name} {what}\n# TYPE {name} gauge\n{body}" if body else ""

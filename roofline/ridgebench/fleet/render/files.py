@@ -6,14 +6,15 @@ import warnings
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import CommandError, code_of, one_line, what_failed
+from ridgebench.command_line import CommandError, code_of, what_failed
 from ridgebench.files import output_folder, write_at_once
+from ridgebench.text import one_line
 
 from ..judging import findings as found
 from ..judging.judge import Assessment
+from ..places import REPORT
 from . import document, exports, markdown, page, picture
 
-FOLDER = "report"
 MOST_LINES = 20  # of findings on the terminal
 COLUMNS = 100
 
@@ -30,10 +31,10 @@ def writers() -> dict[str, Callable[[Assessment], str]]:
     }
 
 
-def write_all(assessment: Assessment, out: Optional[Path]) -> str:
-    """Writes the report, without --out into FOLDER of the fleet; returns the text of report.json."""
+def write_all(assessment: Assessment, out: Optional[Path]) -> tuple[Path, str]:
+    """Writes the report, without --out into the fleet's folder; returns its folder and the text of report.json."""
     try:
-        folder = output_folder(out, assessment.fleet.folder, FOLDER)
+        folder = output_folder(out, assessment.fleet.folder, REPORT)
         texts = {name: make(assessment) for name, make in writers().items()}
         for name, text in texts.items():
             write_at_once(folder / name, text)
@@ -42,7 +43,7 @@ def write_all(assessment: Assessment, out: Optional[Path]) -> str:
             picture.save(assessment, folder)
     except OSError as error:
         raise CommandError(f"{what_failed(error)}; allowed: --out with a folder that may be written", code_of(error)) from None
-    return texts["report.json"]
+    return folder, texts["report.json"]
 
 
 def summary(assessment: Assessment, folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from ridgebench.export.text import markdown_cell
+from ridgebench.text import markdown
 
 from ..judging import findings as found
 from .details import HEAD, details, rate, share
@@ -12,7 +12,7 @@ MOST = 50  # lines of a table
 
 
 def cell(text: str) -> str:
-    return markdown_cell(re.sub(r"\s+", " ", text))
+    return markdown(re.sub(r"\s+", " ", text))
 
 
 def table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:

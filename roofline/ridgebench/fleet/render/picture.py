@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ridgebench.command_line import one_line
 from ridgebench.plot import labels
 from ridgebench.plot.cli import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
 from ridgebench.plot.style import NORMAL, SMALL, THEMES, Theme
+from ridgebench.text import one_line
 
 from ..judging import findings as found
 from ..gpu import MISSING

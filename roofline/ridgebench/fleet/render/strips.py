@@ -7,6 +7,7 @@ from typing import Iterator, NamedTuple
 import numpy as np
 
 from ridgebench.report.svg import element
+from ridgebench.text import ends
 
 from ..judging.findings import name_of
 from ..judging.judge import Assessment
@@ -167,7 +168,7 @@ def draw(assessment: Assessment) -> str:
             y += SECTION
             parts.append(heading(y - 12, "At the power limit, rate per clock cycle"))
         if previous is None or previous.row != column.row:
-            name = shortened(column.label.removesuffix("/steady"))
+            name = ends(column.label.removesuffix("/steady"), LONGEST_NAME, "…")
             parts.append(element("text", element("title", text=column.row), x=0, y=y + STRIP / 2, text=name, class_="row"))
         parts.append(strip(assessment, axis, number, y) + "\n")
         y, previous = y + STRIP, column
@@ -176,11 +177,3 @@ def draw(assessment: Assessment) -> str:
         xmlns="http://www.w3.org/2000/svg", class_="strips", role="img", width=WIDTH, viewBox=f"0 0 {WIDTH} {y + 6:.0f}",
         aria_labelledby="strip-title",
     )  # fmt: skip
-
-
-def shortened(name: str) -> str:
-    """A name that is too long without its middle: its end has the sizes that tell rows apart."""
-    if len(name) <= LONGEST_NAME:
-        return name
-    half = (LONGEST_NAME - 1) // 2
-    return f"{name[:half]}…{name[-half:]}"

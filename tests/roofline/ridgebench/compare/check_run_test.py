@@ -4,8 +4,7 @@ import json
 
 import pytest
 from baseline_test import call, make_run
-from command_line import BINARY, records, ridgebench
-from ridgebench import program
+from command_line import records, ridgebench
 from synthetic_session import record, write_run
 
 SHAPES = "relu 333 fp32\nmatmul m:33/n:44/k:55 fp32\nmatmul m:16,32/n:8/k:8/layout:tn fp32\n"
@@ -18,10 +17,8 @@ REQUESTS = {
 }
 
 
-@pytest.fixture(name="program", autouse=True)
-def program_fixture(monkeypatch):
-    program.ask.cache_clear()
-    monkeypatch.setattr(program, "binary", lambda: BINARY)
+@pytest.fixture(autouse=True)
+def variables_of_the_runs(program, monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "passive")  # as in the runs of the baseline: it changes results
 
 

@@ -52,7 +52,7 @@ def test_a_check_against_a_baseline_says_so(tmp_path, capsys):
     assert "conditions: run governor" in capsys.readouterr().out
 
 
-def test_conditions_that_are_no_list_of_codes_are_refused(tmp_path, capsys):
+def test_conditions_that_are_not_a_list_of_codes_are_refused(tmp_path, capsys):
     for wrong in ("busy", [{"code": 3, "text": ""}], [{"code": "\x1b[31m", "text": ""}]):
         folder = write_run(tmp_path / "run", [record("relu/a@cpu", 1e-3)], {"conditions": wrong})
         assert call_compare(folder, folder) == 2

@@ -1,12 +1,11 @@
 """Baselines of a model: how few runs describe, how many judge, tolerances, and a check that measures."""
 
-import errno
 import json
 
 import pytest
 from baseline_test import ROWS, call, make_run
 from command_line import BINARY, ROOT, ridgebench
-from golden import GOLDEN, read_environment
+from golden import GOLDEN, full_disk, read_environment
 from ridgebench import program
 from ridgebench.compare import baseline_store, check_run
 from synthetic_session import UNTIMED, record, write_run
@@ -152,10 +151,7 @@ def test_a_file_that_cannot_be_written_is_found_before_the_measuring(tmp_path, m
 
 
 def test_a_full_disk_ends_promote_with_3(tmp_path, monkeypatch, capsys):
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device", "1.jsonl")
-
-    monkeypatch.setattr(baseline_store, "promote_model", full)
+    monkeypatch.setattr(baseline_store, "promote_model", lambda *_: full_disk("1.jsonl"))
     assert call("promote", "--model", make_run(tmp_path, 1), "--into", tmp_path / "into") == 3
     assert capsys.readouterr().err == "baseline: 1.jsonl: No space left on device\n"
 

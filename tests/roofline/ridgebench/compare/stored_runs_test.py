@@ -254,7 +254,7 @@ def test_what_never_ends_is_not_read(file, kind, pair, capsys):
     else:
         path.mkdir()
     assert compare(*pair) == 2
-    assert capsys.readouterr().err == f"compare: {path}: is no regular file\n"
+    assert capsys.readouterr().err == f"compare: {path}: is not a regular file\n"
 
 
 @pytest.mark.parametrize("file", ["records.jsonl", "environment.json"])

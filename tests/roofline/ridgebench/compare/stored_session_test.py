@@ -69,7 +69,7 @@ def test_a_busy_machine_passes_nothing(change, verdict, code, tmp_path, capsys):
     if code == 3:
         reason = told["rows"][0]["reason"]
         assert "hides the answer; about " in reason and "would decide" in reason
-        assert "UNDECIDED is no pass. A quieter machine decides" in capsys.readouterr().out
+        assert "UNDECIDED is not a pass. A quieter machine decides" in capsys.readouterr().out
 
 
 def test_every_time_times_a_constant_changes_no_verdict(tmp_path):

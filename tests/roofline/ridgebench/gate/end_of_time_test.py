@@ -88,4 +88,4 @@ def test_ends_that_are_none_are_refused(ends, bench, end_after, capsys):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"ends": ends}))
     capsys.readouterr()
     assert bench.call("--session", bench.out)[0] == 2
-    assert "ends is no list of numbers of pairs" in capsys.readouterr().err
+    assert "ends is not a list of numbers of pairs" in capsys.readouterr().err

@@ -82,9 +82,9 @@ def test_rows_that_lack_a_counter_are_skipped_where_others_have_it():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not JSON"), ("{", "not JSON"), ("[]", "no object"), ("{}", "benchmarks is no list"),
+        ("", "not JSON"), ("{", "not JSON"), ("[]", "no object"), ("{}", "benchmarks is not a list"),
         ("[" * 100_000, "nested more than"), ('{"a": ' * 150 + "1" + "}" * 150, "no object of at most"),
-        ({"benchmarks": [1]}, "benchmarks is no list of objects"), ({"benchmarks": [{}]}, "without name"),
+        ({"benchmarks": [1]}, "benchmarks is not a list of objects"), ({"benchmarks": [{}]}, "without name"),
         ({"benchmarks": [entry(), entry()]}, "'BM_x' comes twice"),
         ({"benchmarks": [entry(time_unit="h")]}, "time_unit 'h'; allowed: s, ms, us, ns"),
         ({"benchmarks": [{"name": "a", "cpu_time": 1}]}, "no real_time in any row; allowed: real_time, cpu_time"),

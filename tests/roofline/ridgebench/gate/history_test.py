@@ -102,8 +102,8 @@ def test_a_figure_shows_hostile_names_as_text(path):
     ("change", "said"),
     [
         ({"schema": "other"}, "schema is not"), ({"time": "yesterday"}, "not a line"), ({"time": 3}, "not a line"),
-        ({"value": -1}, "value is no number"), ({"value": "x"}, "value is no number"),
-        ({"row": None}, "row is no text"), ({"label": 3}, "label is no text"), ({"metric": []}, "metric is no text"),
+        ({"value": -1}, "value is not a number"), ({"value": "x"}, "value is not a number"),
+        ({"row": None}, "row is not a text"), ({"label": 3}, "label is not a text"), ({"metric": []}, "metric is not a text"),
     ],
 )
 def test_lines_that_are_none(change, said, path):

@@ -41,6 +41,13 @@ def test_what_went_wrong_is_not_allowed(verdict, code, tmp_path):
     assert told.exit_code == code
 
 
+def test_an_allowed_loss_keeps_what_else_was_said_of_it(tmp_path):
+    told = report(("slow", gate.WORSE))
+    told.rows[0].reason = "conditions: candidate busy"
+    limits(tmp_path, '[allow]\n"slow" = { reason = "known" }\n').allow(told)
+    assert told.rows[0].reason == "WORSE, allowed: known; conditions: candidate busy"
+
+
 def test_an_allowance_ends(tmp_path):
     told = report(("slow", gate.WORSE))
     limits(tmp_path, '[allow]\n"slow" = { reason = "known", until = 2020-02-29 }\n').allow(told)
@@ -57,14 +64,14 @@ def test_a_rule_without_a_row_is_noted(tmp_path):
     ("text", "said"),
     [
         ("[tolerance", "Expected"), ("[limit]\n", "unknown key 'limit'; allowed: tolerance, allow"),
-        ("tolerance = 3\n", "tolerance is no table"), ('[tolerance]\n"(" = 0.1\n', "'(' is no regular expression"),
+        ("tolerance = 3\n", "tolerance is not a table"), ('[tolerance]\n"(" = 0.1\n', "'(' is not a regular expression"),
         ('[tolerance]\n"a" = 1\n', "is 1; allowed: a share"),
         ('[tolerance]\n"a" = -0.1\n', "allowed: a share"), ('[tolerance]\n"a" = nan\n', "allowed: a share"),
         ('[tolerance]\n"a" = true\n', "allowed: a share"), ('[tolerance]\n"a" = "x %"\n', "allowed: a share"),
         ('[tolerance]\n"a" = { margin = 0.1 }\n', "'a' has no tolerance"),
         ('[tolerance]\n"a" = { tol = 0.1 }\n', "unknown key 'tol'"),
         ('[tolerance]\n"a" = { tolerance = 0.1, margin = 0.1 }\n', "allowed: more than its tolerance"),
-        ('[allow]\n"a" = "known"\n', "is no table"), ('[allow]\n"a" = { until = 2027-01-01 }\n', "has no reason"),
+        ('[allow]\n"a" = "known"\n', "is not a table"), ('[allow]\n"a" = { until = 2027-01-01 }\n', "has no reason"),
         ('[allow]\n"a" = { reason = " " }\n', "has no reason"),
         ('[allow]\n"a" = { reason = "x", til = 1 }\n', "unknown key 'til'"),
         ('[allow]\n"a" = { reason = "x", until = "2027-01-01" }\n', "allowed: a date"), ("a = " + "[" * 10_000, ""),

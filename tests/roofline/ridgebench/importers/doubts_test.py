@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from golden import read_records
+from golden import imported
 
 from ridgebench import program
 from ridgebench.__main__ import main
@@ -21,12 +21,6 @@ def without_binary(monkeypatch):
         return {"flops": 2 * m * n * k, "bytes": 4 * (m * n + n * k + m * k), "shape": {**shape, "layout": "nt"}}
 
     monkeypatch.setattr(program, "predict", answer)
-
-
-def imported(tmp_path: Path, tool: str, text: str, *words: str) -> dict[str, dict]:
-    (tmp_path / "file").write_text(text)
-    assert main(["import", tool, str(tmp_path / "file"), "-o", str(tmp_path / "out"), *words]) == 0
-    return {record["id"]: record for record in read_records(tmp_path / "out")}
 
 
 def mapped(tmp_path: Path, text: str) -> tuple[str, str]:

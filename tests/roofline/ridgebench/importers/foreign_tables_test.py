@@ -1,20 +1,13 @@
 """Forms in which real files of nvbench, Nsight Compute and CUTLASS come: all axes, the long table, other formats."""
 
 import json
-from pathlib import Path
 
 import pytest
-from golden import read_records
+from golden import imported
 
 from ridgebench.__main__ import main
 
 COLUMNS = "Benchmark,Device,Device Name,T,Skipped,Samples,GPU Time (sec),Noise,Batch GPU (sec),Mask_width,Entropy{io}"
-
-
-def imported(tmp_path: Path, tool: str, text: str, *words: str) -> dict[str, dict]:
-    (tmp_path / "file").write_text(text)
-    assert main(["import", tool, str(tmp_path / "file"), "-o", str(tmp_path / "out"), *words]) == 0
-    return {record["id"]: record for record in read_records(tmp_path / "out")}
 
 
 def test_axes_of_later_benchmarks_stand_behind_skipped(tmp_path, capsys):

@@ -259,16 +259,6 @@ def test_a_run_is_resumed_by_the_same_name_only(every):
     assert "own.py:every" in one_line(done, USAGE)
 
 
-@pytest.fixture(name="program")
-def program_fixture(monkeypatch):
-    monkeypatch.setattr(command_line, "BINARY", os.environ["RIDGEBENCH"])
-    from ridgebench.program import binary
-
-    binary.cache_clear()
-    yield
-    binary.cache_clear()
-
-
 @pytest.mark.usefixtures("program")
 def test_measure_of_a_file_returns_the_rows_of_a_run(tmp_path):
     file = written(tmp_path, SOFTMAX)
@@ -291,7 +281,7 @@ def test_measure_of_a_file_returns_the_rows_of_a_run(tmp_path):
         ("honest", {"out": ""}, "lacks out, the results folder"),
         ("honest", {"shapes": "k:7"}, "k"),
         ("honest", {"fill": "ones"}, "unknown fill 'ones'"),
-        ("honest", {"shapes": "m:8/n:8\0"}, "is no text; allowed: a str without NUL"),
+        ("honest", {"shapes": "m:8/n:8\0"}, "is not a text; allowed: a str without NUL"),
         ("honest", {"regimes": "hot"}, "unknown regime 'hot'"),
         ("honest", {"seconds": -1}, "seconds is -1; allowed: a number from 0"),
     ],

@@ -28,8 +28,8 @@ def copying(of=None, **more):
     [
         (lambda: scale("x[n]"), "has no arrow; allowed: inputs -> output"),
         (lambda: scale("x[n] -> y[n], z[n]"), "has 2 outputs; allowed: 1"),
-        (lambda: scale("x(n) -> y[n]"), "'x(n)' in the signature of scale is no operand; allowed: x[m,n]"),
-        (lambda: scale(" -> y[n]"), "is no operand"),
+        (lambda: scale("x(n) -> y[n]"), "'x(n)' in the signature of scale is not an operand; allowed: x[m,n]"),
+        (lambda: scale(" -> y[n]"), "is not an operand"),
         (lambda: scale(7), "name and signature are texts"),
         (lambda: scale(formats=[]), "formats is []; allowed: a name, or a list of names"),
         (lambda: operation("scale", "x[n] -> y[n]", 3, flops=1), "the reference of scale is 3; allowed: a function"),
@@ -51,15 +51,15 @@ def test_a_description_that_is_none_is_refused(make, message):
     "kernels, shapes, more, message",
     [
         ([], "n:7", {}, "there is no kernel to measure; allowed: one or more"),
-        ([print], "n:7", {}, "is no kernel; allowed: functions that ridgebench.kernel() wrapped"),
+        ([print], "n:7", {}, "is not a kernel; allowed: functions that ridgebench.kernel() wrapped"),
         (copying(), [], {}, "scale has no shape to be measured at"),
         (copying(), "m:7", {}, "'m'"),
         (copying(), "n:0", {}, "n:0"),
         (copying(), "n:1e30", {}, "1e30"),
         (copying(), {"n": -3}, {}, "n:-3"),
-        (copying(), 7, {}, "the shape 7 is no shape; allowed: 'm:4096/n:1024' or a dict of sizes"),
+        (copying(), 7, {}, "7 is not a shape; allowed: 'm:4096/n:1024' or a dict of sizes"),
         (copying(), ["n:7", "n:7"], {}, "the shape n:7 of scale comes twice"),
-        (copying(), "n:7\0", {}, "is no text; allowed: a str without NUL"),
+        (copying(), "n:7\0", {}, "is not a text; allowed: a str without NUL"),
         (copying(scale("x[n,n] -> y[n,n]")), "n:1e10", {}, "1e+20 elements of x at n:10000000000; allowed: at most 2^50"),
         ([copying(), copying()], "n:7", {}, "operation scale comes twice"),
         ([copying(scale(name="relu"))], "n:7", {}, "ridgebench has an operation relu; allowed: another name"),
@@ -109,7 +109,7 @@ def test_a_folder_that_holds_a_run_is_refused(tmp_path):
 
 def test_a_library_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("RIDGEBENCH_LIBRARY", str(tmp_path / "none.so"))
-    with pytest.raises(KernelError, match="none.so is no file; allowed: the path of libridgebench.so"):
+    with pytest.raises(KernelError, match="none.so is not a file; allowed: the path of libridgebench.so"):
         find()
     monkeypatch.delenv("RIDGEBENCH_LIBRARY")
     monkeypatch.setattr(library, "ROOT", tmp_path)

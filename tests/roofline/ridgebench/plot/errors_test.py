@@ -1,12 +1,11 @@
 """Bad input: one clear line on stderr that names the place, exit code 2, nothing on stdout."""
 
-import errno
 import json
 import os
 import shutil
 
 import pytest
-from golden import GOLDEN, read_environment, read_records, write_records
+from golden import GOLDEN, full_disk, read_environment, read_records, write_records
 
 from ridgebench.__main__ import run
 from ridgebench.plot.cli import main
@@ -201,11 +200,8 @@ def test_a_link_in_place_of_a_figure_is_replaced(results, tmp_path, capfd):
 
 @pytest.mark.parametrize(("command", "module"), [("plot", "ridgebench.plot.cli"), ("slides", "ridgebench.lecture.slides")])
 def test_a_full_disk_ends_with_its_line_and_3(results, tmp_path, monkeypatch, capfd, command, module):
-    def full(path, data):
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
-    monkeypatch.setattr(f"{module}.write_at_once", full)  # also for the drawing processes, which are forked
-    monkeypatch.setattr("ridgebench.plot.cli.write_at_once", full)
+    monkeypatch.setattr(f"{module}.write_at_once", full_disk)  # also for the drawing processes, which are forked
+    monkeypatch.setattr("ridgebench.plot.cli.write_at_once", full_disk)
     assert run(command, [str(results), "--out", str(tmp_path / "out")]) == 3
     error = capfd.readouterr().err
     assert error.startswith(f"{command}: {tmp_path}/out/") and error.endswith(": No space left on device\n")

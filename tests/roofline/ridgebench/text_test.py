@@ -8,7 +8,7 @@ import pytest
 from ridgebench.compare.comparable import differences
 from ridgebench.compare.report import incomparable, text
 from ridgebench.plot import labels
-from ridgebench.texts import LONGEST, Cut, apart, cut, short
+from ridgebench.text import LONGEST, Cut, apart, cut, short
 
 BLAS = "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY with a long middle part "
 
