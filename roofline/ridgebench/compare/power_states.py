@@ -7,12 +7,14 @@ from ridgebench.records import Row
 
 from .report import with_words
 
+DIFFER = "power states differ"
+
 
 def differ(states: Iterable[Optional[str]]) -> str:
     """'power states differ: capped 3, full_clock 2'; empty where the known ones are alike. A host has none."""
     known = Counter(state for state in states if state)
     found = ", ".join(f"{state} {count}" for state, count in sorted(known.items()))
-    return f"power states differ: {found}" if len(known) > 1 else ""
+    return f"{DIFFER}: {found}" if len(known) > 1 else ""
 
 
 def with_word(reason: Optional[str], rows: Iterable[Row]) -> Optional[str]:

@@ -34,6 +34,7 @@ class Reading(NamedTuple):
     celsius: Optional[float]
     events: tuple[str, ...]  # clock events, as NVML names them
     reason: Optional[str]  # why the status is not ok
+    power_state: Optional[str] = None  # full_clock, capped or mixed; None where it was not counted
 
 
 @dataclass(frozen=True)

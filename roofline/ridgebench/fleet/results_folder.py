@@ -12,13 +12,13 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Mapping, Optional
 
-from ridgebench.command_line import CommandError, one_line, what_failed
+from ridgebench.command_line import CommandError, what_failed
 from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
 from ridgebench.compare.consistent import require_rates, require_unchanged
-from ridgebench.doubts import recorded
+from ridgebench.doubts import recorded, why_unfinished
 from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant, wrong
 from ridgebench.records import BROKEN
-from ridgebench.texts import cut
+from ridgebench.text import cut, one_line
 
 from .gpu import Reading
 from .health import Health, during_rows, recorded_of
@@ -53,7 +53,8 @@ class Results:
     torn: bool  # the last line was cut off while it was written
     health: tuple[Health, ...] = ()  # what the rows recorded of the GPU's health
     doubted: tuple[str, ...] = ()  # ceilings whose controls moved
-    recorded: str = ""  # what environment.json says of the GPU's health
+    recorded: tuple[str, ...] = ()  # what environment.json says of the GPU's health
+    unfinished: str = ""  # why the run may lack rows
 
 
 def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
@@ -79,7 +80,7 @@ def frozen(value: Any) -> Any:
 
 def text_or_none(value: Any) -> Optional[str]:
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"{str(value)[:60]!r} is no text")
+        raise ValueError(f"{str(value)[:60]!r} is not a text")
     return cut(value if value is None or value.isprintable() else one_line(value))
 
 
@@ -92,9 +93,20 @@ def number(record: dict, key: str) -> Optional[float]:
     return float(value)
 
 
+def number_if_any(record: dict, key: str) -> Optional[float]:
+    """The number at a key that older records lack."""
+    return number(record, key) if key in record else None
+
+
 def median(telemetry: dict, key: str) -> Optional[float]:
     found = telemetry.get(key)
     return number(found, "median") if found else None
+
+
+def telemetry_of(record: dict) -> tuple[dict, dict]:
+    """What was read while the row ran, and that of its window; empty where nothing was."""
+    telemetry = record["telemetry"] or {}
+    return telemetry, telemetry.get("window") or {}
 
 
 def reading_of(record: dict) -> Reading:
@@ -106,24 +118,24 @@ def reading_of(record: dict) -> Reading:
     computes = flops > 0 and flops >= FLOPS_TO_A_BYTE * moved
     seconds = number(record, "time_median_s")
     if status == "ok" and not seconds:
-        raise ValueError("status is ok, and time_median_s is no number above 0")
+        raise ValueError("status is ok, and time_median_s is not a number above 0")
     rate = number(record, "flops_per_s" if computes else "bytes_per_s")
     if status == "ok":
         require_rates(record)
-    telemetry = record["telemetry"] or {}
-    window = telemetry.get("window") or {}
-    watts = number(window, "power_w") if "power_w" in window else None
+    telemetry, window = telemetry_of(record)
+    watts = number_if_any(window, "power_w")
     return Reading(
         status=intern(status),
         seconds=seconds,
         rate=rate,
         unit="FLOP/s" if computes else "byte/s",
-        cycles=number(record, "cycles_median") if "cycles_median" in record else None,
+        cycles=number_if_any(record, "cycles_median"),
         clock_hz=number(record, "clock_hz"),
         watts=median(telemetry, "power_w") if watts is None else watts,
         celsius=median(telemetry, "temperature_c"),
         events=tuple(intern(str(event)) for event in telemetry.get("clock_events") or ()),
         reason=one_line(record["reason"])[:LONGEST_REASON] if record["reason"] else None,
+        power_state=text_or_none(record.get("power_state")),
     )
 
 
@@ -140,9 +152,8 @@ class DeviceRows:
         if name in self.readings:
             raise ValueError(f"{name} comes twice")
         self.readings[intern(name)] = reading_of(record)
-        telemetry = record["telemetry"] or {}
-        window = telemetry.get("window") or {}
-        self.uncorrected += (number(window, "ecc_uncorrected") or 0.0) if "ecc_uncorrected" in window else 0.0
+        telemetry, window = telemetry_of(record)
+        self.uncorrected += number_if_any(window, "ecc_uncorrected") or 0.0
         self.disturbed += bool(telemetry.get("other_processes"))
 
 
@@ -206,7 +217,8 @@ def read_results(folder: Path) -> list[Results]:
                 torn=torn,
                 health=during_rows(of_device.uncorrected, of_device.disturbed),
                 doubted=moved(environment, str(device["name"])),
-                recorded=intern(recorded_of(device)),
+                recorded=(intern(recorded_of(device)),),
+                unfinished=why_unfinished(environment) or "",
             ))  # fmt: skip
     except MALFORMED as error:
         raise ResultsError(f"{path}: {reason_of(error)}") from None

@@ -57,7 +57,7 @@ class Writer:
         for (pass_name, row), one in gpu.readings.items():
             number = self.rows.number((row, one.unit), {"id": row, "unit": one.unit})
             values = (one.seconds, one.rate, one.cycles, one.clock_hz, one.watts, one.celsius)
-            passes[pass_name].append([number, one.status, *map(rounded, values), list(one.events), one.reason])
+            passes[pass_name].append([number, one.status, *map(rounded, values), list(one.events), one.reason, one.power_state])
         return {
             "node": gpu.node, "index": gpu.index, "uuid_hash": gpu.uuid_hash, "model": gpu.model, "state": gpu.state,
             "reason": gpu.reason, "attempt": gpu.attempt,

@@ -7,11 +7,13 @@ from typing import Any, Mapping, NamedTuple, Optional
 from ridgebench.command_line import INCOMPARABLE, CommandError
 from ridgebench.compare import gate
 from ridgebench.compare.baseline import limits_for
-from ridgebench.compare.baseline_rows import compare_row
-from ridgebench.compare.baseline_store import BUILDS, Baseline, read_baseline
+from ridgebench.compare.baseline_rows import compare_with
+from ridgebench.compare.baseline_store import BUILDS, FEWEST_RUNS, Baseline, read_baseline
 from ridgebench.compare.comparable import against
 from ridgebench.compare.limits import Limits
-from ridgebench.texts import short
+from ridgebench.compare.power_states import DIFFER
+from ridgebench.compare.report import Comparison, with_words
+from ridgebench.text import short
 from ridgebench.units import counted
 
 from ..gpu import DONE, Gpu, Reading
@@ -27,6 +29,7 @@ class Measured(NamedTuple):
     status: str
     reason: Optional[str]
     time_median_s: Optional[float]
+    power_state: Optional[str]
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,23 @@ def read_past(path: Path) -> Past:
     return Past(baseline, limits_for(path, None, "standard"), facts_of(baseline.environment, baseline.environment["devices"][0]))
 
 
-def slower(past: Past, readings: Mapping[tuple[str, str], Reading]) -> list[tuple[float, str, str]]:
-    """The rows that are surely slower than the baseline: by what share, the row, and how the baseline says so."""
-    found = []
-    for (pass_, row), one in readings.items():
-        if pass_ != PASSES[0] or row not in past.baseline.rows or one.status != "ok":
-            continue
-        told = compare_row(row, past.baseline.sample(row), Measured(one.status, one.reason, one.seconds), past.limits)
-        if told.verdict == gate.WORSE:
-            found.append((told.change, row, told.reason or f"surely, by {told.pairs} machines"))
-    return sorted(found, reverse=True)
+def compared_rows(past: Past, readings: Mapping[tuple[str, str], Reading]) -> list[Comparison]:
+    """The rows of the baseline that the GPU measured alone, each against the machines of its power state."""
+    return [
+        compare_with(past.baseline, row, "", Measured(one.status, one.reason, one.seconds, one.power_state), past.limits)
+        for (pass_, row), one in readings.items()
+        if pass_ == PASSES[0] and row in past.baseline.rows and one.status == "ok"
+    ]
+
+
+def how(row: Comparison) -> Optional[str]:
+    """How the baseline says that a row is slower."""
+    return with_words(f"surely, by {row.pairs} machines" if row.pairs >= FEWEST_RUNS else None, row.reason or "")
+
+
+def of_other_states(row: Comparison) -> bool:
+    """Whether a row of the GPU and its row of the baseline have more than one power state."""
+    return DIFFER in (row.reason or "")
 
 
 def judge_past(verdict: Verdict, past: Past) -> None:
@@ -74,11 +84,15 @@ def judge_past(verdict: Verdict, past: Past) -> None:
     if differs := past.differs(verdict.gpu):
         verdict.notes.append(f"not compared with the baseline: {differs}")
         return
-    if found := slower(past, verdict.gpu.readings):
-        change, row, how = found[0]
-        more = f", and {counted(len(found) - 1, 'more row')}" if len(found) > 1 else ""
-        becomes(verdict, SLOW, FAIL, f"{100 * change:.1f} % slower than the baseline in {row} ({how}){more}")
+    rows = compared_rows(past, verdict.gpu.readings)
+    slower = sorted((row for row in rows if row.verdict == gate.WORSE), key=lambda row: (row.change, row.id), reverse=True)
+    if slower:
+        more = f", and {counted(len(slower) - 1, 'more row')}" if len(slower) > 1 else ""
+        worst = slower[0]
+        becomes(verdict, SLOW, FAIL, f"{100 * worst.change:.1f} % slower than the baseline in {worst.id} ({how(worst)}){more}")
         verdict.confirmed = verdict.confirmed or verdict.state == SLOW
+    elif other := [row for row in rows if of_other_states(row)]:
+        verdict.notes.append(f"against the baseline {DIFFER} in {counted(len(other), 'row')}, {other[0].id} among them")
 
 
 def require_comparable(past: Past, gpus: list[Gpu]) -> None:
