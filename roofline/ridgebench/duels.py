@@ -6,8 +6,9 @@ from typing import Any, Optional
 
 from ridgebench import program
 from ridgebench.files import ResultsError, decoded, lines_of
+from ridgebench.printers import markdown_table
 from ridgebench.records import parse, read_environment
-from ridgebench.result_tables import captioned, lines, size_text
+from ridgebench.result_tables import captioned, size_text
 from ridgebench.text import clean, markdown
 from ridgebench.view import ORDER, ordered
 
@@ -181,7 +182,7 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
     model = markdown(devices[mine[0].device]["model"])
     commit = (environment["commit"] or "unknown")[:7]
     return captioned(
-        lines(header, [duel_cells(duel) for duel in mine]),
+        markdown_table(header, [duel_cells(duel) for duel in mine]),
         "The cells show ratios with their 95 % intervals. Below 1 the first technique is faster.",
         "In time: with the power that each draws; –: not measured.",
         "Cold: single launches behind emptied caches." if any(duel.regime == "cold" for duel in mine) else "",

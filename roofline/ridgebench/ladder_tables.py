@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from ridgebench.doubts import UNSETTLED
+from ridgebench.printers import markdown_table
 from ridgebench.records import ResultsError, Row
-from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, lines, provenance, size_text
+from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
 from ridgebench.roofs import ABOVE_ROOF
 from ridgebench.text import markdown
 from ridgebench.units import digits, enumerate_words, percent
@@ -148,7 +149,7 @@ def steps_table(words: list[str], sources: list[Source]) -> str:
     text = f"Rates in {unit}." if several else f"Rates in {unit}, format {formats[0]}."
     text += f" {MOVED_NOTE}" * any(UNSETTLED in by_name["of the roof"] for by_name in cells)
     text += steps_note(steps, rows) + missing_note(techniques, {step[0] for step in steps})
-    return f"{lines(['step', *['format'] * several, *columns], table)}\n\n{caption(text, sources)}"
+    return f"{markdown_table(['step', *['format'] * several, *columns], table)}\n\n{caption(text, sources)}"
 
 
 def steps_note(steps: list, rows: list[Row]) -> str:
@@ -204,7 +205,7 @@ def times_table(words: list[str], sources: list[Source]) -> str:
             table.append([name, source.name, *(time_cell(row, max(times)) for row in rows), *ratio(rows)])
     table += speedup(formats[0], sources, found[formats[0]]) if len(formats) == 1 else []
     header = ["format", "device", *(f"`{name}`" for name in series), *([quotient(*pairs)] if len(pairs) == 2 else [])]
-    return f"{lines(header, table)}\n\n{caption(times_note(found), sources)}"
+    return f"{markdown_table(header, table)}\n\n{caption(times_note(found), sources)}"
 
 
 def quotient(first: tuple[str, str], second: tuple[str, str]) -> str:
@@ -248,7 +249,7 @@ def launches_table(sources: list[Source]) -> str:
     if not table:
         raise ResultsError(f"no launch was timed in {', '.join(source.link for source in sources)}")
     text = "The last column is what a copy of large vectors moves in that time."
-    return f"{lines(['device', 'launches', 'time of an empty one', 'memory traffic'], table)}\n\n{caption(text, sources)}"
+    return f"{markdown_table(['device', 'launches', 'time of an empty one', 'memory traffic'], table)}\n\n{caption(text, sources)}"
 
 
 def table_over_runs(words: list[str], sources: list[Source]) -> str:

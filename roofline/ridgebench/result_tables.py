@@ -5,6 +5,7 @@ import textwrap
 from typing import Any, Optional
 
 from ridgebench.doubts import UNSETTLED
+from ridgebench.printers import markdown_table
 from ridgebench.records import ResultsError, Row
 from ridgebench.roofs import ABOVE_ROOF, MARGIN, RAISED
 from ridgebench.text import markdown
@@ -20,10 +21,6 @@ JOINED = "\0"  # stands for a space at which no line is wrapped
 MOST_NAMES = 2  # of techniques in one cell
 MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
 UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
-
-
-def lines(header: list[str], rows: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
 
 
 def captioned(table: str, *sentences: str) -> str:
@@ -67,7 +64,7 @@ def operations_table(view: View, link: str) -> str:
         table.append([op, format_names(formats), *names])
     header = ["operation", "verified formats", "hand-written", "library"]
     return captioned(
-        lines(header, table), "The fastest techniques come first.", f"All have verified rows in the run {provenance(view, link)}."
+        markdown_table(header, table), "The fastest techniques come first.", f"All have verified rows in the run {provenance(view, link)}."
     )
 
 
@@ -154,7 +151,7 @@ def small_sizes(view: View, op: str, unit: str, link: str) -> str:
     early = sorted({row.technique for row in rows if row.early})
     overlap = f"Steady launches of {', '.join(f'`{name}`' for name in early)} may overlap." if early else ""
     header = ["size", "technique", "format", "cold", "steady"]
-    return captioned(lines(header, table), f"The cells show {unit}.", overlap, f"The rates come from the run {provenance(view, link)}.")
+    return captioned(markdown_table(header, table), f"The cells show {unit}.", overlap, f"The rates come from the run {provenance(view, link)}.")
 
 
 def operation_table(view: View, name: str, link: str) -> str:
@@ -176,7 +173,7 @@ def ladder(view: View, op: str, unit: str, link: str) -> str:
     formats = ordered({row.format for row in rows}, ORDER)
     steps = steps_of([row for row in largest(rows).values() if row.status != "skipped"])
     names = [name.replace("xfp8", " x fp8") for name in formats]  # the header of a mixed pair may be wrapped
-    table = lines(["technique", "size", *names], [step.cells(formats, unit, view) for step in steps])
+    table = markdown_table(["technique", "size", *names], [step.cells(formats, unit, view) for step in steps])
     return captioned(
         table,
         f"The cells show {unit} and, in brackets, percent of the measured roof.",

@@ -36,8 +36,9 @@ from ridgebench.duels import duel_table, load_duels, published_duels
 from ridgebench.files import write_named
 from ridgebench.fleet.judging.simulated import simulated_table as fleet_table
 from ridgebench.ladder_tables import Source, table_over_runs
+from ridgebench.printers import markdown_table
 from ridgebench.records import ResultsError, load_run, read_environment
-from ridgebench.result_tables import lines, operation_table, operations_table
+from ridgebench.result_tables import operation_table, operations_table
 from ridgebench.text import markdown
 from ridgebench.view import View, make_view
 
@@ -88,7 +89,7 @@ def fault_cells(fault: dict) -> list[str]:
 
 def faults_table(faults: dict[str, dict]) -> str:
     header = ["fault", "how it is made", "tries", "finished rows lost", "exit code"]
-    return lines(header, [fault_cells(faults[name]) for name in sorted(faults)])
+    return markdown_table(header, [fault_cells(faults[name]) for name in sorted(faults)])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ LONGEST = 500  # characters that a figure or a page shows; measuring a text of m
 LONGEST_LINE = 900  # characters of a line for a terminal: a name in it may have megabytes
 CONTEXT = 20  # characters before the difference of two texts
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with; owasp.org, "CSV Injection"
-MARKUP = re.compile(r"([\\`*_\[\]<|~&])")  # of Markdown within a line
+MARKUP = re.compile(r"([\\`*_\[\]<>|~&])")  # of Markdown within a line
 PLAIN = " .,;%+=/-"  # besides letters and digits: what no dialect of Markdown takes for markup within a line
 
 

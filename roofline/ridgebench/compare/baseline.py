@@ -15,6 +15,7 @@ import numpy as np
 from ridgebench.command_line import OK, RESULTS, CommandError, Parser, what_failed
 from ridgebench.each_once import each_once
 from ridgebench.files import ResultsError
+from ridgebench.printers import aligned
 from ridgebench.records import Row, Run
 from ridgebench.streams import ENDING, ended
 from ridgebench.text import one_line
@@ -27,7 +28,7 @@ from .conditions import with_conditions
 from .consistent import load, require_finished
 from .limits import Limits, read_limits
 from .output import add_verdict_options, finish, require_writable
-from .report import Report, aligned, incomparable, percent
+from .report import Report, incomparable, percent
 
 PROGRAM = "baseline"
 STORED = RESULTS / "baselines"

@@ -17,6 +17,7 @@ import numpy as np
 
 from ridgebench.command_line import INCOMPARABLE, CommandError
 from ridgebench.files import ResultsError, decoded, lines_of, malformed, parse_json, read, write_at_once
+from ridgebench.printers import json_text
 from ridgebench.records import Row, Run, read_environment
 from ridgebench.text import short
 from ridgebench.units import counted
@@ -201,7 +202,7 @@ def add(path: Path, parts: list[Part], reference: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     known = path.exists()
     if not known:
-        write_at_once(environment_path(path), json.dumps(reference, indent=1) + "\n")
+        write_at_once(environment_path(path), json_text(reference))
     before = read(path, "a baseline") if known else ""
     lines = [line for p in parts for line in lines_of_rows(p.rows, p.environment, machine_of(p.environment))]
     write_at_once(path, before + "".join(f"{line}\n" for line in lines))

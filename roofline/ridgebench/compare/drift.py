@@ -7,6 +7,7 @@ import numpy as np
 from scipy import stats
 
 from ridgebench.files import ResultsError
+from ridgebench.printers import aligned
 from ridgebench.records import Run
 from ridgebench.text import clean, short
 from ridgebench.units import counted
@@ -14,7 +15,7 @@ from ridgebench.units import counted
 from . import change_points
 from .comparable import against, device_entries, differences, lookup
 from .power_states import differ
-from .report import aligned, percent
+from .report import percent
 
 FEWEST_RUNS = 5
 LARGEST_P = 0.001  # of Kendall's tau, for many rows at once

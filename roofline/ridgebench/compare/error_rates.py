@@ -6,6 +6,7 @@ from typing import Optional
 
 import numpy as np
 
+from ridgebench.printers import markdown_table
 from ridgebench.result_tables import captioned
 
 from . import gate
@@ -34,14 +35,14 @@ def simulated(noise: float, change: float) -> tuple[dict[str, float], float]:
 
 def simulated_table() -> str:
     header = ["a process scatters by", "slower by", *VERDICTS[:-1], "pairs, mean"]
-    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
+    lines = []
     for noise in NOISES:
         for change in CHANGES:
             shares, pairs = simulated(noise, change)
             cells = [f"{100 * noise:g} %", f"{100 * change:g} %"]
             cells += [f"{100 * shares[verdict]:.2f} %" for verdict in VERDICTS[:-1]]
-            lines.append(f"| {' | '.join([*cells, f'{pairs:.0f}'])} |")
-    return captioned("\n".join(lines), f"Each line stands for {DRAWS:,} comparisons of a row with the standard preset.")
+            lines.append([*cells, f"{pairs:.0f}"])
+    return captioned(markdown_table(header, lines), f"Each line stands for {DRAWS:,} comparisons of a row with the standard preset.")
 
 
 def found(group: dict) -> str:
@@ -66,20 +67,20 @@ def newest(results: Path) -> Optional[dict]:
 def table(summary: dict) -> str:
     header = ["work added", "bound by", "a process", "rows", "comparisons", "verdicts", "measured change"]
     header.append("WORSE of those judged")
-    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
+    lines = []
     for group in summary["groups"]:
         change = (
             f"{100 * group['median_change']:+.2f} % "
             f"({100 * group['least_change']:+.2f} to {100 * group['most_change']:+.2f})"
         )
         cells = [f"{100 * group['asked']:g} %", group["bound"], f"{group['seconds']:g} s"]
-        cells += [group["rows"], group["tries"]]
+        cells += [str(group["rows"]), str(group["tries"])]
         verdicts = ", ".join(f"{group[verdict]} {verdict}" for verdict in VERDICTS if group[verdict])
         cells += [verdicts, change, found(group)]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
+        lines.append(cells)
     device = summary["device"]
     return captioned(
-        "\n".join(lines),
+        markdown_table(header, lines),
         f"`scripts/prove_gate.sh` measured these rates on {device['model']}, {device['threads']} threads, on "
         f"{summary['started'][:10]}, at {' and '.join(summary['commits'])}, with the standard preset.",
         "The bounds are one-sided and hold with 95 % confidence.",

@@ -1,13 +1,13 @@
 """What every comparison shares: its options, where its report goes, and how a failure ends it."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Callable, Optional
 
 from ridgebench.command_line import INTERNAL, fail
 from ridgebench.files import ResultsError, write_named
+from ridgebench.printers import json_text
 from ridgebench.processes.interruption import came
 from ridgebench.streams import ENDING, ended, lost
 from ridgebench.text import short
@@ -65,7 +65,7 @@ def finish(
     try:
         require_writable(options.json)
         report = make()
-        document = json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n"
+        document = json_text(report.as_json())
         try:  # first: showing it fails on a closed pipe
             write(report)
             if options.json not in (None, STDOUT):

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
 from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, UNDECIDED
+from ridgebench.printers import aligned
 from ridgebench.text import clean, ends, short
 from ridgebench.units import counted
 
@@ -163,13 +164,6 @@ def cells(row: Comparison) -> list[str]:
         verdict, ends(clean(row.id), LONGEST_NAME), percent(row.change), interval, cycles, percent(row.tolerance, ""),
         percent(row.spread, ""), percent(row.smallest_change, ""), clean(reason(row)),
     ]
-
-
-def aligned(table: list[list[str]]) -> list[str]:
-    """The lines of a table whose columns have the width of their longest cell."""
-    widths = [max(map(len, column)) for column in zip(*table)]
-    padded = ("  ".join(c.ljust(w) for c, w in zip(line, widths)) for line in table)
-    return [line.rstrip() for line in padded]
 
 
 def table(rows: list[Comparison]) -> list[str]:

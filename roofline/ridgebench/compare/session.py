@@ -5,7 +5,6 @@ Processes run one after the other, A B B A, so that a slow drift cancels. A sess
 """
 
 import fcntl
-import json
 import shlex
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 from ridgebench.processes.children import end, tied
 from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
 from ridgebench.files import malformed, parse_json, read, write_at_once
+from ridgebench.printers import json_text
 from ridgebench.processes.interruption import held
 
 from . import gate
@@ -115,7 +115,7 @@ class Session(ABC):
     def save(self) -> None:
         keys = {key: getattr(self, key) for key in (*self.KEYS, *self.OWN_KEYS)}
         text = {"schema": SCHEMA} | self.commands | keys
-        write_at_once(self.folder / "session.json", json.dumps(text, indent=1) + "\n")
+        write_at_once(self.folder / "session.json", json_text(text))
 
     def own(self) -> None:
         """Keeps other comparisons out of the folder until this process ends. Raises CommandError."""

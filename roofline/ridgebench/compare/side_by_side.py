@@ -2,13 +2,13 @@
 
 from typing import Optional
 
+from ridgebench.printers import aligned
 from ridgebench.records import Row, Run
 from ridgebench.text import clean, cut, short
 from ridgebench.units import digits, rate, seconds
 
 from .comparable import LONGEST_VALUE, differences
 from .power_states import differ
-from .report import aligned
 
 LEAST_TIME = 1e-15  # seconds; a run holds none
 

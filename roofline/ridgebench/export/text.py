@@ -1,11 +1,10 @@
-"""Tables as text: CSV, Markdown, and Prometheus's text format."""
+"""Records as CSV, Markdown, and Prometheus's text format."""
 
-import csv
-import io
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterable, Optional
 
 from ridgebench.export.table import columns
-from ridgebench.text import csv_cell, markdown, prometheus_label
+from ridgebench.printers import csv_table, markdown_table, prometheus
+from ridgebench.text import markdown
 
 Rows = list[dict[str, Any]]
 
@@ -24,13 +23,6 @@ METRICS = {
 LABELS = ("run", "id", "op", "technique", "format", "shape", "regime", "device", "model", "role", "origin", "status")
 
 
-def csv_table(head: Iterable[str], lines: Iterable[Iterable[Any]]) -> str:
-    """A table with commas, whose texts no spreadsheet evaluates."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([csv_cell(value) for value in line] for line in (head, *lines))
-    return out.getvalue()
-
-
 def to_csv(rows: Rows) -> str:
     names = list(columns())
     return csv_table(names, ([row[name] for name in names] for row in rows))
@@ -45,24 +37,16 @@ def markdown_cell(value: Any) -> str:
 
 
 def to_markdown(rows: Rows) -> str:
-    lines = [MARKDOWN, ["---"] * len(MARKDOWN), *([markdown_cell(row[name]) for name in MARKDOWN] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return markdown_table(MARKDOWN, ([markdown_cell(row[name]) for name in MARKDOWN] for row in rows)) + "\n"
 
 
-def samples(rows: Rows, column: str) -> Iterator[str]:
-    for row in rows:
-        if row[column] is not None:
-            labels = ",".join(f'{name}="{prometheus_label(row[name])}"' for name in LABELS)
-            yield f"{{{labels}}} {row[column]!r}"
+def gauge(name: str, what: str, values: Iterable[tuple[dict[str, Any], Optional[float]]]) -> str:
+    labelled = (({label: row[label] for label in LABELS}, value) for row, value in values)
+    return prometheus(name, what, labelled, show=repr)
 
 
 def to_prometheus(rows: Rows) -> str:
-    """The text format of prometheus.io, "Exposition formats": for the node exporter's textfile collector."""
-    lines = []
-    for metric, (column, what) in METRICS.items():
-        found = [metric + sample for sample in samples(rows, column)]
-        lines += [f"# HELP {metric} {what}", f"# TYPE {metric} gauge", *found] if found else []
-    lines += ["# HELP ridgebench_row_ok Whether the row was measured and verified.", "# TYPE ridgebench_row_ok gauge"]
-    states = [{**row, "ok": int(row["status"] == "ok")} for row in rows]
-    lines += ["ridgebench_row_ok" + sample for sample in samples(states, "ok")]
-    return "\n".join(lines) + "\n"
+    """For the node exporter's textfile collector."""
+    metrics = [gauge(name, what, ((row, row[column]) for row in rows)) for name, (column, what) in METRICS.items()]
+    well = gauge("ridgebench_row_ok", "Whether the row was measured and verified.", ((row, int(row["status"] == "ok")) for row in rows))
+    return "".join([*metrics, well])

@@ -1,12 +1,12 @@
 """The manifest of a fleet: which nodes and how many GPUs should be there. Coverage is counted from it, not from exit codes."""
 
-import json
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Optional
 
 from ridgebench.files import malformed, parse_json, read, write_at_once
+from ridgebench.printers import json_text
 
 SCHEMA = "ridgebench.fleet_manifest/1"
 NAME = "manifest.json"
@@ -54,7 +54,7 @@ def write(manifest: Manifest, folder: Path) -> Path:
     path = folder / NAME
     value = {"schema": SCHEMA, **asdict(manifest), "planned": text_of(manifest.planned)}
     value["nodes"] = [{key: item for key, item in node.items() if item is not None} for node in value["nodes"]]
-    write_at_once(path, json.dumps(value, indent=1) + "\n")
+    write_at_once(path, json_text(value))
     return path
 
 

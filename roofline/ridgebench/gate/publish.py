@@ -9,24 +9,25 @@ import secrets
 import sys
 from pathlib import Path
 from typing import Optional
-from xml.etree import ElementTree
 
 from ridgebench.compare import gate, history
 from ridgebench.compare.output import print_report
 from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
 from ridgebench.compare.report import percent, reason
 from ridgebench.files import naming, write_named
+from ridgebench.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, junit, markdown_table
 from ridgebench.text import clean, cut, markdown_references, short
 from ridgebench.units import counted
 
 # The element of JUnit that a verdict becomes; a row with another verdict has passed.
 ELEMENTS = {
-    FAILED: "error", NOT_COMPARABLE: "error", gate.WORSE: "failure", MISSING: "failure",
-    gate.UNDECIDED: "skipped", gate.NOT_GATED: "skipped", NEW: "skipped", ALLOWED: "skipped",
+    FAILED: ERROR, NOT_COMPARABLE: ERROR, gate.WORSE: FAILURE, MISSING: FAILURE,
+    gate.UNDECIDED: SKIPPED, gate.NOT_GATED: SKIPPED, NEW: SKIPPED, ALLOWED: SKIPPED,
 }
-FAILS = [verdict for verdict, element in ELEMENTS.items() if element != "skipped"]
+FAILS = [verdict for verdict, element in ELEMENTS.items() if element != SKIPPED]
 MOST_ANNOTATIONS = 10  # of a kind that GitHub shows for a step
 MOST_ROWS = 1000  # of Markdown; GitHub takes 1 MiB
+HEAD = ("verdict", "row", "time, 95 % interval", "pairs", "reason")
 LONGEST = 300  # characters of a name or a reason
 
 
@@ -42,7 +43,7 @@ def write_files(report: Report, options: argparse.Namespace) -> None:
     if options.md is not None:
         write_named(options.md, document)
     if options.junit is not None:
-        write_named(options.junit, junit(report))
+        write_named(options.junit, to_junit(report))
     if options.history is not None and not report.not_comparable:
         history.append(options.history, report, options.label)
     if summary is not None:
@@ -91,16 +92,19 @@ def headline(report: Report) -> str:
     return f"{counted(len(report.rows), 'row')}: {counts or 'none'}"
 
 
+def cells(row: Comparison) -> list[str]:
+    """A line of the table, under HEAD."""
+    verdict = f"**{row.verdict}**" if CODES[row.verdict] else row.verdict
+    return [verdict, code(row.id), change(row), str(row.pairs or ""), escaped(reason(row))]
+
+
 def markdown(report: Report) -> str:
     """A summary with the worst rows first."""
     lines = [f"### Gate: {'passed' if report.exit_code == 0 else 'not passed'}", "", f"{headline(report)}.", ""]
     lines += [f"Baseline: {code(report.baseline)}", "", f"Candidate: {code(report.candidate)}", ""]
     lines += [f"{NOT_COMPARABLE}: {escaped(why)}\n" for why in report.not_comparable]
     if report.rows:
-        lines += ["| verdict | row | time, 95 % interval | pairs | reason |", "| --- | --- | ---: | ---: | --- |"]
-    for row in report.rows[:MOST_ROWS]:
-        verdict = f"**{row.verdict}**" if CODES[row.verdict] else row.verdict
-        lines.append(f"| {verdict} | {code(row.id)} | {change(row)} | {row.pairs or ''} | {escaped(reason(row))} |")
+        lines.append(markdown_table(HEAD, map(cells, report.rows[:MOST_ROWS]), right=(2, 3)))
     if len(report.rows) > MOST_ROWS:
         lines += ["", f"{len(report.rows) - MOST_ROWS} more rows are not shown."]
     if report.metric:
@@ -109,21 +113,15 @@ def markdown(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def junit(report: Report) -> bytes:
+def judged(row: Comparison) -> Judged:
+    message = brief(f"{row.verdict} {change(row)} {reason(row)}".strip())
+    return Judged(brief(row.id), row.verdict, ELEMENTS.get(row.verdict, PASSED), message)
+
+
+def to_junit(report: Report) -> str:
     """A test case per row: failures and errors fail, what was not decided is skipped with its reason."""
-    suites = ElementTree.Element("testsuites", name="ridgebench gate")
     rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(map(short, report.not_comparable)))]
-    found = [ELEMENTS.get(row.verdict) for row in rows]
-    counts = {"tests": len(rows), "errors": found.count("error"), "failures": found.count("failure")}
-    counts["skipped"] = found.count("skipped")
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": "gate"} | {k: str(v) for k, v in counts.items()})
-    for row, element in zip(rows, found):
-        case = ElementTree.SubElement(suite, "testcase", classname="gate", name=brief(row.id))
-        if element is not None:
-            message = brief(f"{row.verdict} {change(row)} {reason(row)}".strip())
-            kind = {"type": row.verdict} if row.verdict in FAILS else {}
-            ElementTree.SubElement(case, element, **kind, message=message)
-    return ElementTree.tostring(suites, "utf-8", xml_declaration=True) + b"\n"
+    return junit("gate", "gate", list(map(judged, rows)), "ridgebench gate")
 
 
 def data(text: str) -> str:

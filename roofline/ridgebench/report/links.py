@@ -2,11 +2,12 @@
 
 from typing import Any, Optional
 
+from ridgebench.printers import html_table
 from ridgebench.records import Row
 from ridgebench.units import rate
 from ridgebench.view import View
 
-from .cells import table, text
+from .cells import text
 
 PEER_COPY = "copy_to_peer"
 # Gbit/s of a lane by the generation of PCIe, of which 128 of 130 bits are data (PCI Express Base Specification).
@@ -57,4 +58,4 @@ def peer_copies(views: list[View]) -> str:
     lines = [(device, link, *(cell(largest.get((device, to))) for to in peers)) for device, link in links.items()
              if any((device, to) in largest for to in peers)]
     head = ("From", "Links", *(f"to {to}" for to in peers))
-    return f"<h3>Copies between GPUs</h3>{table(head, [map(text, line) for line in lines])}"
+    return f"<h3>Copies between GPUs</h3>{html_table(head, [map(text, line) for line in lines])}"

@@ -5,11 +5,12 @@ from statistics import median
 from typing import Any, Optional
 
 from ridgebench.outlier_rule import FEWEST, FLOOR, LEAST_Z, NORMAL
+from ridgebench.printers import html_table
 from ridgebench.records import Row
 from ridgebench.units import digits, seconds
 from ridgebench.view import View
 
-from .cells import table, text
+from .cells import text
 
 
 def times_of(row: Row) -> dict[int, float]:
@@ -55,4 +56,4 @@ def multiprocessors(view: View) -> str:
     if not lines:
         return ""
     head = ("Ceiling", "Timed", "Median", "Spread", "Slowest", "Outliers")
-    return f"<h3>Multiprocessors</h3>{table(head, [map(text, cells) for cells in lines])}"
+    return f"<h3>Multiprocessors</h3>{html_table(head, [map(text, cells) for cells in lines])}"

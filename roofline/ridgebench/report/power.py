@@ -3,11 +3,12 @@
 from typing import Any
 
 from ridgebench.plot.power import watts
+from ridgebench.printers import html_table
 from ridgebench.records import Row, shape_text
 from ridgebench.units import digits
 from ridgebench.view import View
 
-from .cells import table, text
+from .cells import text
 
 
 def energy(row: Row, power: float) -> str:
@@ -59,4 +60,4 @@ def clock_and_power(view: View) -> str:
     head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "NVML beyond it", "Power", "Temperature", "Energy", "Settles")
     idle = idle_line(view)
     lines = [map(text, cells) for cells in [idle] * any(idle[1:]) + found]
-    return f"<h3>Clock and power by unit</h3>{table(head, lines)}"
+    return f"<h3>Clock and power by unit</h3>{html_table(head, lines)}"

@@ -8,11 +8,12 @@ from ridgebench.plot.finding import capital, roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
+from ridgebench.printers import html_table
 from ridgebench.records import Row, shape_text
 from ridgebench.units import digits, percent, rate, seconds
 from ridgebench.view import View
 
-from .cells import table, text
+from .cells import text
 from .links import peer_copies
 from .multiprocessors import multiprocessors
 from .power import clock_and_power
@@ -67,7 +68,7 @@ def undrawn(run: ShownRun) -> str:
         rows.append((f"no place {without}", "no FLOPs are counted: the table below the picture has them", ""))
     if run.view.torn:
         rows.append(("cut off 1", "unfinished last line of records.jsonl", ""))
-    return table(("Rows", "Reason", "Which"), rows) if rows else "<p>None: every row of this run is drawn.</p>"
+    return html_table(("Rows", "Reason", "Which"), rows) if rows else "<p>None: every row of this run is drawn.</p>"
 
 
 def ceiling_rate(row: Row) -> str:
@@ -93,7 +94,7 @@ def ceilings(run: ShownRun) -> str:
     found = [map(text, ceiling_line(row, run.view)) for row in run.view.ceilings]
     if not found:
         return "<p>This run measured no ceiling.</p>"
-    return table(("Ceiling", "Saturates", "Format", "Shape", "Roof", "Raised", "Control moved"), found)
+    return html_table(("Ceiling", "Saturates", "Format", "Shape", "Roof", "Raised", "Control moved"), found)
 
 
 def facts(run: ShownRun) -> list[tuple[str, str]]:

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgebench.result_tables import captioned, lines
+from ridgebench.printers import markdown_table
+from ridgebench.result_tables import captioned
 
 from . import outlier
 from .rates import SLOWER, chance, false_flags, median_row
@@ -96,7 +97,7 @@ def simulated_table() -> str:
     header += ["those it expects at most"]
     header += [f"{100 * s:g} % slow: {what}" for s in SLOWER for what in ("a row finds, stated", "a row finds", "any row finds")]
     return captioned(
-        lines(header, [cells_of(*line) for line in LINES]),
+        markdown_table(header, [cells_of(*line) for line in LINES]),
         f"Each line stands for {FLEETS:,} simulated reports of {ROWS} rows in {PASSES} passes, with normally distributed rates.",
         f"Wide rows scatter {WIDER} times as much as the others. Half of the variance is the GPU's own and returns in a second attempt.",
         "In the last six columns one GPU of each fleet is slow in all rows; the row that finds it is no wide one.",

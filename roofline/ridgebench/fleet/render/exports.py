@@ -1,12 +1,10 @@
 """The report for other programs: CSV, JUnit, and metrics for Prometheus's node exporter."""
 
 import math
-from typing import Any, Iterator, Optional
-from xml.sax.saxutils import escape, quoteattr
+from typing import Any, Iterator
 
 from ridgebench.command_line import OK
-from ridgebench.export.text import csv_table
-from ridgebench.text import clean, prometheus_label
+from ridgebench.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, Sample, csv_table, junit, prometheus
 
 from ..judging import findings as found
 from .document import known
@@ -32,42 +30,18 @@ def to_csv(assessment: Assessment) -> str:
     return csv_table([*COLUMNS, *(f"{column.pass_} {column.row}" for column in assessment.columns)], lines)
 
 
-def case(verdict: Verdict) -> str:
+def judged(verdict: Verdict) -> Judged:
     """A GPU as a test case: what is slow once is skipped, as undecided results are."""
-    gpu = verdict.gpu
-    name = quoteattr(clean(gpu.node if gpu.host else f"{gpu.node} GPU {found.name_of(gpu.index)}"))
-    notes = f"<system-out>{escape(clean('; '.join(verdict.notes)))}</system-out>" if verdict.notes else ""
-    if code_of(verdict) == OK:
-        return f'  <testcase classname="ridgebench.fleet" name={name}' + (f">{notes}</testcase>\n" if notes else "/>\n")
-    tag = "skipped" if code_of(verdict) == SLOW_ONCE else "error" if verdict.state in ERRORS else "failure"
-    kind = "" if tag == "skipped" else f" type={quoteattr(verdict.state)}"
-    message = quoteattr(clean(f"{verdict.state}: {verdict.reason}"))
-    text = escape(clean(f"next: {verdict.next}"))
-    return f'  <testcase classname="ridgebench.fleet" name={name}><{tag} message={message}{kind}>{text}</{tag}>{notes}</testcase>\n'
+    gpu, code = verdict.gpu, code_of(verdict)
+    name, notes = gpu.node if gpu.host else f"{gpu.node} GPU {found.name_of(gpu.index)}", "; ".join(verdict.notes)
+    if code == OK:
+        return Judged(name, verdict.state, PASSED, notes=notes)
+    outcome = SKIPPED if code == SLOW_ONCE else ERROR if verdict.state in ERRORS else FAILURE
+    return Judged(name, verdict.state, outcome, f"{verdict.state}: {verdict.reason}", f"next: {verdict.next}", notes)
 
 
 def to_junit(assessment: Assessment) -> str:
-    cases = [case(verdict) for verdict in assessment.verdicts]
-    number = {tag: sum(f"<{tag} " in one for one in cases) for tag in ("failure", "error", "skipped")}
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuite name="ridgebench fleet" tests="{len(cases)}" failures="{number["failure"]}" '
-        f'errors="{number["error"]}" skipped="{number["skipped"]}">\n{"".join(cases)}</testsuite>\n'
-    )
-
-
-Sample = tuple[dict[str, Any], Optional[float]]
-
-
-def metric(name: str, what: str, samples: Iterator[Sample]) -> str:
-    """A gauge; a sample without a value, or with the labels of one before, is left out."""
-    lines = {}
-    for labels, value in samples:
-        if value is not None and not math.isnan(value):
-            text = ",".join(f'{key}="{prometheus_label(item)}"' for key, item in labels.items())
-            lines.setdefault(f"{name}{{{text}}}" if text else name, f"{value:.6g}")
-    body = "".join(f"{key} {value}\n" for key, value in lines.items())
-    return f"# HELP {name} {what}\n# TYPE {name} gauge\n{body}" if body else ""
+    return junit("ridgebench fleet", "ridgebench.fleet", list(map(judged, assessment.verdicts)))
 
 
 def gpu_labels(verdict: Verdict) -> dict[str, Any]:
@@ -82,7 +56,7 @@ def lowest(assessment: Assessment) -> Iterator[Sample]:
 
 
 def to_prometheus(assessment: Assessment) -> str:
-    """The text format of prometheus.io, "Exposition formats"; GPUs are labelled, rows only by their medians."""
+    """GPUs are labelled, rows only by their medians."""
     measured, expected = found.coverage(assessment)
     manifest, gpus = assessment.fleet.manifest, assessment.verdicts
     of_rows = [
@@ -90,20 +64,20 @@ def to_prometheus(assessment: Assessment) -> str:
     ]  # fmt: skip
     fleet = assessment.groups[0] if assessment.groups else None
     parts = [
-        metric("ridgebench_fleet_gpus", "GPUs in this state.", (({"state": s}, n) for s, n in found.counts(assessment).items())),
-        metric("ridgebench_fleet_gpus_expected", "GPUs that the manifest expects.", iter([({}, expected)])),
-        metric("ridgebench_fleet_gpus_measured", "GPUs with complete results.", iter([({}, measured)])),
-        metric("ridgebench_fleet_exit_code", "Exit code of the report; larger is worse.", iter([({}, assessment.code)])),
-        metric("ridgebench_fleet_planned_timestamp_seconds", "When the fleet was planned.",
+        prometheus("ridgebench_fleet_gpus", "GPUs in this state.", (({"state": s}, n) for s, n in found.counts(assessment).items())),
+        prometheus("ridgebench_fleet_gpus_expected", "GPUs that the manifest expects.", iter([({}, expected)])),
+        prometheus("ridgebench_fleet_gpus_measured", "GPUs with complete results.", iter([({}, measured)])),
+        prometheus("ridgebench_fleet_exit_code", "Exit code of the report; larger is worse.", iter([({}, assessment.code)])),
+        prometheus("ridgebench_fleet_planned_timestamp_seconds", "When the fleet was planned.",
                iter([({}, manifest.planned.timestamp() if manifest else None)])),
-        metric("ridgebench_fleet_expected_false_flags", "False flags that a healthy fleet has at most in such a report.",
+        prometheus("ridgebench_fleet_expected_false_flags", "False flags that a healthy fleet has at most in such a report.",
                iter([({}, assessment.expected.false_flags)])),
-        metric("ridgebench_fleet_gpu_exit_code", "Exit code that the state of the GPU leads to; 0 is well.",
+        prometheus("ridgebench_fleet_gpu_exit_code", "Exit code that the state of the GPU leads to; 0 is well.",
                ((gpu_labels(v) | {"state": v.state}, code_of(v)) for v in gpus)),
-        metric("ridgebench_fleet_gpu_lowest_ratio", "Lowest ratio to the median of the peers, and its row.", lowest(assessment)),
-        metric("ridgebench_fleet_row_median", "Median rate of the fleet, in the unit of the label.",
+        prometheus("ridgebench_fleet_gpu_lowest_ratio", "Lowest ratio to the median of the peers, and its row.", lowest(assessment)),
+        prometheus("ridgebench_fleet_row_median", "Median rate of the fleet, in the unit of the label.",
                ((labels, found.median_rate(assessment, fleet, n)) for labels, n in of_rows if fleet)),
-        metric("ridgebench_fleet_row_spread_ratio", "Standard deviation over median, estimated by the MAD.",
+        prometheus("ridgebench_fleet_row_spread_ratio", "Standard deviation over median, estimated by the MAD.",
                ((labels, float(fleet.columns.own[n])) for labels, n in of_rows if fleet and fleet.columns)),
     ]  # fmt: skip
     return "".join(parts)

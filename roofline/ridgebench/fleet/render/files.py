@@ -1,6 +1,5 @@
 """Writes all files of a report, and says on the terminal what they hold."""
 
-import json
 import textwrap
 import warnings
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Callable, Optional
 
 from ridgebench.command_line import CommandError, code_of, what_failed
 from ridgebench.files import output_folder, write_at_once
+from ridgebench.printers import json_text
 from ridgebench.text import one_line
 
 from ..judging import findings as found
@@ -22,7 +22,7 @@ COLUMNS = 100
 def writers() -> dict[str, Callable[[Assessment], str]]:
     """The text files of a report."""
     return {
-        "report.json": lambda assessment: json.dumps(document.document(assessment), indent=1, allow_nan=False) + "\n",
+        "report.json": lambda assessment: json_text(document.document(assessment)),
         "report.html": page.document,
         "report.md": markdown.to_markdown,
         "gpus.csv": exports.to_csv,

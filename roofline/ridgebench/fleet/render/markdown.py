@@ -2,6 +2,7 @@
 
 import re
 
+from ridgebench.printers import markdown_table
 from ridgebench.text import markdown
 
 from ..judging import findings as found
@@ -17,9 +18,9 @@ def cell(text: str) -> str:
 
 def table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
     """A table with escaped texts; a cell that begins with a backtick is code."""
-    shown = [" | ".join(text if text.startswith("`") else cell(text) for text in line) for line in lines[:MOST]]
+    shown = [[text if text.startswith("`") else cell(text) for text in line] for line in lines[:MOST]]
     more = f"\n{len(lines) - MOST} more lines: see report.json\n" if len(lines) > MOST else ""
-    return "\n".join([f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *(f"| {line} |" for line in shown)]) + "\n" + more
+    return f"{markdown_table(head, shown)}\n{more}"
 
 
 def code(text: str) -> str:

@@ -1,8 +1,9 @@
 """The tables of the page."""
 
 from html import escape
-from typing import Iterable
+from typing import Collection, Iterable
 
+from ridgebench.printers import html_table
 from ridgebench.units import counted
 
 from ..judging import findings as found
@@ -12,18 +13,10 @@ from .details import HEAD, details, rate, share
 MOST = 200  # lines of a table; report.json and gpus.csv have all
 
 
-def table(head: Iterable[str], lines: list[list[str]], numbers: frozenset = frozenset(), css: str = "") -> str:
-    """A table of cells that are HTML already; numbers: columns that are aligned at the right."""
-    head = list(head)
-
-    def row(tag: str, cells: list[str]) -> str:
-        marks = (' class="n"' if place in numbers else "" for place in range(len(cells)))
-        return "<tr>" + "".join(f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells)) + "</tr>"
-
+def table(head: Iterable[str], lines: list[list[str]], numbers: Collection[int] = (), css: str = "") -> str:
+    """A table of cells that are HTML already, with at most MOST lines; numbers: columns that are aligned at the right."""
     more = f'<p class="quiet">{len(lines) - MOST:,} more lines: see report.json and gpus.csv</p>' if len(lines) > MOST else ""
-    body = "\n".join(row("td", line) for line in lines[:MOST])
-    return (f'<div class="scroll" tabindex="0" role="region"><table class="{css}"><thead>{row("th", head)}</thead>\n'
-            f"<tbody>{body}</tbody></table></div>{more}")  # fmt: skip
+    return html_table(head, lines[:MOST], numbers, css) + more
 
 
 def badge(severity: str) -> str:

@@ -40,7 +40,7 @@ def test_a_name_as_code_reads_as_itself(name):
 
 
 def test_junit_holds_every_name_as_text():
-    suites = ElementTree.fromstring(publish.junit(hostile_report()))
+    suites = ElementTree.fromstring(publish.to_junit(hostile_report()))
     [suite] = suites
     assert suite.attrib | {"name": ""} == {"name": "", "tests": "16", "errors": "0", "failures": "16", "skipped": "0"}
     names = [case.attrib["name"] for case in suite]
@@ -54,7 +54,7 @@ def test_junit_holds_every_name_as_text():
      ("ALLOWED", "skipped"), ("SAME", None)],
 )
 def test_what_a_verdict_is_in_junit(verdict, tag):
-    [case] = ElementTree.fromstring(publish.junit(Report("interleaved", "a", "b", [Comparison("r", verdict)])))[0]
+    [case] = ElementTree.fromstring(publish.to_junit(Report("interleaved", "a", "b", [Comparison("r", verdict)])))[0]
     assert [child.tag for child in case] == ([tag] if tag else [])
 
 
@@ -81,4 +81,4 @@ def test_a_comparison_that_was_refused_is_an_error_everywhere():
     refused = Report("interleaved", "a", "b", [], not_comparable=["model: H100 against H200"])
     assert publish.annotations(refused) == "::error title=NOT_COMPARABLE::model: H100 against H200\n"
     assert "not passed" in publish.markdown(refused) and "H100 against H200" in publish.markdown(refused)
-    assert ElementTree.fromstring(publish.junit(refused))[0].attrib["errors"] == "1"
+    assert ElementTree.fromstring(publish.to_junit(refused))[0].attrib["errors"] == "1"
