@@ -21,5 +21,5 @@ if [[ ${1:-} == --trial ]]; then
   prove --out results/local/proof-trial --trial
 else
   prove --out results/local/proof --publish results
-  scripts/tables.sh
+  scripts/python.sh -m ridgebench tables
 fi

@@ -95,10 +95,10 @@ results=$(readlink -f "$results")
 root=$PWD/
 if [[ $OLDPWD -ef . ]]; then root=; fi
 if [[ -z $root ]]; then results=${results#"$PWD"/}; fi
-later="this draws later: $(printf '%q && %q %q' "${root}scripts/setup.sh" "${root}scripts/plot.sh" "$results")"
+later="this draws later: $(printf '%q && %q -m ridgebench plot %q' "${root}scripts/setup.sh" "${root}scripts/python.sh" "$results")"
 if ! can_draw; then
   say "measured, but not drawn without Python 3.9 or newer with ${drawing_packages[*]}; $later"
-elif as_child scripts/plot.sh "$results" >&2 && as_child scripts/python.sh -m ridgebench report "$results" >&2; then
+elif as_child scripts/python.sh -m ridgebench plot "$results" >&2 && as_child scripts/python.sh -m ridgebench report "$results" >&2; then
   say "figures: $results/figures; all in one page: $results/report.html"
 else
   say "measured, but not drawn; $later"

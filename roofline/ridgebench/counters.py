@@ -1,6 +1,6 @@
 """Measures with Nsight Compute what the kernels of a run moved and kept busy on a GPU.
 
-    scripts/counters.sh RESULTS_DIR [--binary build/ridgebench] [--filter RE]
+    ridgebench counters RESULTS_DIR [--binary build/ridgebench] [--filter RE]
 
 Each row of the run is measured again in a process of its own under ncu, at the clock as it is. Its NVTX range spans its
 timed launches. RESULTS_DIR/counters.jsonl gets a line per row, in place of an earlier one of the same row; the figures

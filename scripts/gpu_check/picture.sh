@@ -33,5 +33,5 @@ stage_drawn() {
   [[ -f $work/quick/records.jsonl ]] || skip "the stage quick left no rows"
   "$binary" verify "$work/quick" || return
   scripts/python.sh -m ridgebench summary "$work/quick" || echo "gpu_check: no table"
-  [[ -n $rehearse ]] || scripts/plot.sh "$work/quick" || echo "gpu_check: no figures"
+  [[ -n $rehearse ]] || scripts/python.sh -m ridgebench plot "$work/quick" || echo "gpu_check: no figures"
 }

@@ -123,7 +123,7 @@ stage_counters() {
   need_gpu
   local counted='^(matmul/(wgmma_pingpong|cublas_tuned)/bf16/m:8192/|cache_l2_read/|relu/vec16/bf16/)'
   measure counted --profile quick --filter "$counted" --budget 25 || return
-  scripts/counters.sh "$work/counted" --binary "$binary" --filter "$counted"
+  scripts/python.sh -m ridgebench counters "$work/counted" --binary "$binary" --filter "$counted"
   local status=$?
   ((status == 2)) && skip "$(tail -n 1 "$work/counters.log")"
   return "$status"

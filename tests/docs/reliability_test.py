@@ -20,7 +20,7 @@ def test_the_page_is_current_and_no_row_was_lost():
     faults = tables.read_faults(Path(os.environ["RIDGEBENCH_BUILD"]) / "faults")
     page = (ROOT / "docs" / "reliability.md").read_text()
     for fault in faults.values():
-        assert row(fault) in page, "scripts/tables.sh --faults BUILD/faults renews it"
+        assert row(fault) in page, "scripts/python.sh -m ridgebench tables --faults BUILD/faults renews it"
         assert fault["lost"] == 0 and fault["tries"] > 0
     told = {line.split(" | ")[0].removeprefix("| ") for line in page.splitlines() if " | " in line}
     assert told - {"fault", "---"} - MAY_BE_SKIPPED == set(faults) - MAY_BE_SKIPPED

@@ -36,33 +36,33 @@ def start(script: Path, *arguments: object, **variables: str) -> subprocess.Comp
 
 def test_the_environment_of_the_project_comes_first(tree):
     fake(tree / ".venv" / "bin" / "python")
-    done = start(tree / "scripts" / "plot.sh", "a b", "--roof")
+    done = start(tree / "scripts" / "python.sh", "-m", "ridgebench", "plot", "a b", "--roof")
     assert (done.returncode, done.stdout) == (4, f"{tree}/roofline/ridgebench/launch.py||plot|a b|--roof|\n")
 
 
 def test_without_one_it_is_the_paths_python3(tree):
     folder = fake(tree / "bin" / "python3").parent
-    done = start(tree / "scripts" / "counters.sh", PATH=f"{folder}:/usr/bin:/bin", PYTHONPATH="/else")
+    done = start(tree / "scripts" / "python.sh", "-m", "ridgebench", "counters", PATH=f"{folder}:/usr/bin:/bin", PYTHONPATH="/else")
     assert (done.returncode, done.stdout) == (4, f"{tree}/roofline/ridgebench/launch.py||counters|/else\n")
 
 
 def test_python_names_another(tree):
     fake(tree / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
     other = fake(tree / "other" / "python")
-    assert start(tree / "scripts" / "stream.sh", PYTHON=str(other)).returncode == 4
+    assert start(tree / "scripts" / "python.sh", "-m", "ridgebench", "stream", PYTHON=str(other)).returncode == 4
 
 
 @pytest.mark.parametrize("script", ["exit 1", "exit 127"])
 def test_an_old_python_and_none_are_one_line(tree, script):
     python = fake(tree / "bin" / "python3")
     python.write_text(f"#!/bin/sh\n{script}\n")
-    done = start(tree / "scripts" / "plot.sh", PYTHON=str(python))
+    done = start(tree / "scripts" / "python.sh", "-m", "ridgebench", "plot", PYTHON=str(python))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"ridgebench: {python} is no Python 3.9 or newer") and done.stderr.count("\n") == 1
 
 
 def test_commands_keep_their_exit_codes_from_any_directory(tmp_path):
-    done = start(ROOT / "scripts" / "plot.sh", tmp_path, PYTHON=sys.executable)
+    done = start(ROOT / "scripts" / "python.sh", "-m", "ridgebench", "plot", tmp_path, PYTHON=sys.executable)
     assert done.returncode == 2 and done.stderr.startswith("plot: ") and done.stderr.count("\n") == 1
 
 

@@ -170,7 +170,7 @@ def test_the_line_that_draws_later_works_from_another_folder(machine):
     done = subprocess.run(command, cwd="/", env=environment, capture_output=True, encoding="utf-8")
     words = shlex.split(done.stderr.splitlines()[-1].split("this draws later: ")[1])
     folder = str(machine.root)
-    assert words == [f"{folder}/scripts/setup.sh", "&&", f"{folder}/scripts/plot.sh", f"{folder}/results/local/1"]
+    assert words == [f"{folder}/scripts/setup.sh", "&&", f"{folder}/scripts/python.sh", "-m", "ridgebench", "plot", f"{folder}/results/local/1"]
 
 
 def test_a_run_that_measured_nothing_is_not_drawn(machine):

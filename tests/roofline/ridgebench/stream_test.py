@@ -5,7 +5,7 @@ from pathlib import Path
 
 from golden import GOLDEN, ROOT, read_records, write_records
 
-SCRIPT = ROOT / "scripts" / "stream.sh"
+COMMAND = (ROOT / "scripts" / "python.sh", "-m", "ridgebench", "stream")
 SAMPLE = next(r for r in read_records(GOLDEN) if r["role"] == "ceiling" and r["status"] == "ok")
 UNTIMED = [key for key in SAMPLE if key.startswith("time_")] + ["flops_per_s", "bytes_per_s"]
 WRONG = dict.fromkeys(UNTIMED) | {"status": "wrong", "reason": "moved"}
@@ -19,7 +19,7 @@ def row(op: str, **other) -> dict:
 
 def check(folder: Path, *rows: dict) -> subprocess.CompletedProcess:
     write_records(folder, rows)
-    return subprocess.run([SCRIPT, folder], capture_output=True, text=True, check=False)
+    return subprocess.run([*COMMAND, folder], capture_output=True, text=True, check=False)
 
 
 def test_each_dram_ceiling_of_the_host_stands_next_to_stream(tmp_path):

@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def run(results: Path, out: Path, hash_seed: str, where: Path) -> None:
     """The command of the README, from any folder."""
-    command = [ROOT / "scripts/plot.sh", results, "--out", out, "--roof", "h100-sxm"]
+    command = [ROOT / "scripts/python.sh", "-m", "ridgebench", "plot", results, "--out", out, "--roof", "h100-sxm"]
     environment = os.environ | {"PYTHONHASHSEED": hash_seed}
     subprocess.run(command, check=True, cwd=where, env=environment)
 
