@@ -1,4 +1,4 @@
-"""The layers of the folders, circles of headers and modules, opening comments of techniques, and names that are used once.
+"""The layers of the folders, circles of headers, modules and packages, opening comments of techniques, and names that are used once.
 
 kernels/common <- kernels/<operation>; kernels/common <- roofline <- harness. In harness: base <- device <- measure
 <- cli <- c, and base <- results <- measure. A second half plants each violation in a small tree and expects it to be found.
@@ -112,6 +112,30 @@ def cu_without_device_code(root: Path) -> list[str]:
     ]
 
 
+def commands_of(root: Path) -> set[str]:
+    """The modules whose main() is a command, by the table of __main__.py."""
+    return set(re.findall(r'": \("([\w.]+)", "', (root / PACKAGE / "__main__.py").read_text(encoding="utf-8")))
+
+
+def imported_commands(root: Path) -> list[str]:
+    """A module that imports the main file of a command: what both need lies in a module of its own."""
+    known, commands = modules(root), commands_of(root)
+    found = {name: sorted(imported(name, path, known) & commands) for name, path in known.items() if name != "__main__"}
+    return [f"{PACKAGE}/{name.replace('.', '/')}.py imports the command {', '.join(names)}" for name, names in found.items() if names]
+
+
+def circles_of_packages(root: Path) -> list[str]:
+    """A folder of the package that needs itself by way of others. A command may draw on all."""
+    known, commands = modules(root), commands_of(root)
+    arrows: dict[str, set[str]] = {}
+    for name in known.keys() - commands:
+        if "." in name.strip("."):
+            ends = {one.partition(".")[0] for one in imported(name, known[name], known) if "." in one.strip(".")}
+            arrows.setdefault(name.partition(".")[0], set()).update(ends - {name.partition(".")[0]})
+    found = circle(arrows)
+    return [f"{PACKAGE}/{found[0]} is in a circle: {' - '.join(found)}"] if found else []
+
+
 def is_technique(path: str) -> bool:
     """An implementation file of an operation or a ceiling; one named after its folder is the operation's own."""
     parts = path.split("/")
@@ -182,6 +206,8 @@ RULES = [
     cu_without_device_code,
     circles_of_headers,
     circles_of_modules,
+    circles_of_packages,
+    imported_commands,
     without_opening_comment,
 ]
 
@@ -216,6 +242,9 @@ SOUND = {
     "roofline/ridgebench/files.py": "import json\n",
     "roofline/ridgebench/plot/page.py": "from ridgebench.files import read\nfrom . import style\n",
     "roofline/ridgebench/plot/style.py": "from ..files import write\n",
+    "roofline/ridgebench/plot/cli.py": "from ridgebench.report import lines\n",
+    "roofline/ridgebench/report/lines.py": "from ridgebench.plot import page\n",
+    "roofline/ridgebench/__main__.py": 'COMMANDS = {"plot": ("plot.cli", "Draw")}\n',
 }
 
 
@@ -265,6 +294,7 @@ def test_a_sound_tree_passes(tmp_path):
         (circles_of_modules, "roofline/ridgebench/files.py", "from ridgebench.files import read\n"),
         (circles_of_modules, "roofline/ridgebench/files.py", "def f():\n    from ridgebench.plot import page\n"),
         (circles_of_modules, "roofline/ridgebench/files.py", "import ridgebench.plot.page\n"),
+        (imported_commands, "roofline/ridgebench/plot/style.py", "from .cli import main\n"),
         (without_opening_comment, "kernels/relu/naive.cpp", "// One line.\nint x;\n"),
         (without_opening_comment, "kernels/relu/naive.cu", "\n" + COMMENT),
         (without_opening_comment, "kernels/relu/naive.cpp", "// Line.\n" * 9),
@@ -274,6 +304,12 @@ def test_a_violation_is_found(tmp_path, rule, path, text):
     found = rule(tree(tmp_path, SOUND | {path: text}))
     assert len(found) == 1
     assert path in found[0]
+
+
+def test_a_circle_of_packages_is_found(tmp_path):
+    root = tree(tmp_path, SOUND | {"roofline/ridgebench/plot/style.py": "from ridgebench.report import lines\n"})
+    (found,) = circles_of_packages(root)
+    assert found.startswith(f"{PACKAGE}/") and {"plot", "report"} <= set(found.split())
 
 
 # Names at file scope: functions, constants and types.

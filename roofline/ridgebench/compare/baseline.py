@@ -8,7 +8,7 @@ import argparse
 import errno
 import sys
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -26,13 +26,12 @@ from .baseline_rows import FLOOR, compare_with, reach_of
 from .comparable import differences
 from .conditions import with_conditions
 from .consistent import load, require_finished
-from .limits import Limits, read_limits
+from .limits import TOLERANCES, Limits, limits_for
 from .output import add_verdict_options, finish, require_writable
 from .report import Report, incomparable, percent
 
 PROGRAM = "baseline"
 STORED = RESULTS / "baselines"
-TOLERANCES = "tolerances.toml"  # of a machine, in the folder of its baseline
 
 
 def sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dict[str, Row]]]:
@@ -74,12 +73,6 @@ def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], na
     report = Report("baseline", *titles, rows, limits.preset if judges else None, list(dict.fromkeys(notes)))
     limits.allow(report)
     return with_conditions(report, {"run": [run.environment]})
-
-
-def limits_for(path: Path, tolerances: Optional[Path], preset: str) -> Limits:
-    """By the file that is given, else by the one in the folder of the baseline."""
-    own = path.parent / TOLERANCES
-    return read_limits(tolerances or (own if own.exists() else None), preset)
 
 
 def make_report(options: argparse.Namespace) -> Report:

@@ -25,6 +25,7 @@ from . import gate
 from .report import ALLOWED, MISSING, Report, with_words
 
 FORGIVEN = (gate.WORSE, MISSING, gate.UNDECIDED)  # a row that went wrong is not
+TOLERANCES = "tolerances.toml"  # of a machine, in the folder of its baseline
 SECTIONS = ("tolerance", "allow")
 TOLERANCE_KEYS, ALLOW_KEYS = ("tolerance", "margin"), ("reason", "until")
 
@@ -166,3 +167,9 @@ def read_limits(path: Optional[Path], preset: str = "standard") -> Limits:
     except (CommandError, ValueError) as error:
         raise ResultsError(f"{path}: {clean(str(error))}") from None
     return Limits(preset, tolerances=tolerances, allowances=allowances)
+
+
+def limits_for(path: Path, tolerances: Optional[Path], preset: str) -> Limits:
+    """The limits for a baseline, by the file that is given, else by the one in its folder."""
+    own = path.parent / TOLERANCES
+    return read_limits(tolerances or (own if own.exists() else None), preset)

@@ -16,7 +16,7 @@ from ridgebench.compare.side_by_side import seconds
 from ridgebench.files import write_named
 from ridgebench.patterns import Pattern
 from ridgebench.plot import labels
-from ridgebench.plot.cli import drawing, drawn
+from ridgebench.plot.drawing import drawing, drawn
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
 from ridgebench.plot.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
 from ridgebench.units import counted, digits

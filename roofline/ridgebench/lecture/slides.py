@@ -10,7 +10,8 @@ from matplotlib.backends.backend_pdf import PdfPages
 
 from ridgebench.command_line import OK, Parser
 from ridgebench.files import output_folder, write_at_once
-from ridgebench.plot.cli import METADATA, check_range, drawing, with_short_texts, write
+from ridgebench.plot.drawable import check_range, with_short_texts
+from ridgebench.plot.drawing import METADATA, drawing, write
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.records import load_run
 from ridgebench.streams import ENDING, ended

@@ -9,7 +9,7 @@ from typing import Optional
 from ridgebench.data_sheets import find_sheet
 from ridgebench.each_once import each_once
 from ridgebench.files import ResultsError
-from ridgebench.plot.cli import check_range, with_points, with_short_texts
+from ridgebench.plot.drawable import check_range, with_points, with_short_texts
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.plot.runs import names
 from ridgebench.plot.sweeps import sweeps

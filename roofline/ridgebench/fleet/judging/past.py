@@ -6,11 +6,10 @@ from typing import Any, Mapping, NamedTuple, Optional
 
 from ridgebench.command_line import INCOMPARABLE, CommandError
 from ridgebench.compare import gate
-from ridgebench.compare.baseline import limits_for
 from ridgebench.compare.baseline_rows import compare_with
 from ridgebench.compare.baseline_store import BUILDS, FEWEST_RUNS, Baseline, read_baseline
 from ridgebench.compare.comparable import against
-from ridgebench.compare.limits import Limits
+from ridgebench.compare.limits import Limits, limits_for
 from ridgebench.compare.power_states import DIFFER
 from ridgebench.compare.report import Comparison, with_words
 from ridgebench.text import short

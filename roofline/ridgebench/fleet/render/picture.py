@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ridgebench.plot import labels
-from ridgebench.plot.cli import drawing, write
+from ridgebench.plot.drawing import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
 from ridgebench.plot.style import NORMAL, SMALL, THEMES, Theme
 from ridgebench.text import one_line

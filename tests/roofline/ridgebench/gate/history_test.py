@@ -119,7 +119,7 @@ def test_lines_that_are_none(change, said, path):
     ("arguments", "said"),
     [
         (["-o", "x.gif"], "unknown kind; allowed: svg, png, pdf"), ([], "-o/--out"),
-        (["-o", "x.svg", "--filter", "("], "no regular expression"), (["-o", "/nowhere/x.svg"], "/nowhere/x.svg"),
+        (["-o", "x.svg", "--filter", "("], "not a regular expression"), (["-o", "/nowhere/x.svg"], "/nowhere/x.svg"),
         (["-o", "x.svg", "--filter", "none"], "no row of the history"),
     ],
 )

@@ -10,7 +10,7 @@ from golden import ROOT
 
 from ridgebench.lecture import deck, figure, scene, slides
 from ridgebench.lecture.plane import AXES
-from ridgebench.plot.cli import METADATA, drawing
+from ridgebench.plot.drawing import METADATA, drawing
 from ridgebench.plot.style import DIRECT, THEMES, luminance
 from ridgebench.records import load_run
 from ridgebench.view import make_view

@@ -7,7 +7,7 @@ from made_up_lecture import made_up, predict
 from ridgebench.lecture import deck, figure, model, scene, slides
 from ridgebench.lecture.drawing import RIDGE
 from ridgebench.lecture.plane import AREA, MOST_LABELS
-from ridgebench.plot.cli import drawing
+from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import DIRECT, THEMES
 
 RUNS = 200

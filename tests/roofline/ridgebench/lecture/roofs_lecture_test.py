@@ -10,7 +10,7 @@ from made_up_lecture import predict as made_up_predict
 
 from ridgebench.lecture import build_up, comparison, deck, devices, model, scene, titles
 from ridgebench.lecture.model import Mark
-from ridgebench.plot.cli import drawing
+from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import THEMES
 from ridgebench.program import predict
 from ridgebench.records import load_run

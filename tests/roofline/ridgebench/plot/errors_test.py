@@ -198,10 +198,10 @@ def test_a_link_in_place_of_a_figure_is_replaced(results, tmp_path, capfd):
     assert victim.read_text() == "mine" and not (results / "figures" / "roofline.svg").is_symlink()
 
 
-@pytest.mark.parametrize(("command", "module"), [("plot", "ridgebench.plot.cli"), ("slides", "ridgebench.lecture.slides")])
+@pytest.mark.parametrize(("command", "module"), [("plot", "ridgebench.plot.drawing"), ("slides", "ridgebench.lecture.slides")])
 def test_a_full_disk_ends_with_its_line_and_3(results, tmp_path, monkeypatch, capfd, command, module):
     monkeypatch.setattr(f"{module}.write_at_once", full_disk)  # also for the drawing processes, which are forked
-    monkeypatch.setattr("ridgebench.plot.cli.write_at_once", full_disk)
+    monkeypatch.setattr("ridgebench.plot.drawing.write_at_once", full_disk)
     assert run(command, [str(results), "--out", str(tmp_path / "out")]) == 3
     error = capfd.readouterr().err
     assert error.startswith(f"{command}: {tmp_path}/out/") and error.endswith(": No space left on device\n")

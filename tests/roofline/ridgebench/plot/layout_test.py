@@ -15,7 +15,7 @@ from matplotlib.transforms import Affine2D
 from ridgebench.plot import error_vs_speed, roofline, time_vs_size
 from ridgebench.data_sheets import find_sheet
 from ridgebench.plot.page import title_lines
-from ridgebench.plot.cli import settings
+from ridgebench.plot.drawing import settings
 from ridgebench.plot.panel import HEAD
 from ridgebench.records import load_run
 from ridgebench.plot.style import DIRECT, SMALL, THEMES, contrast

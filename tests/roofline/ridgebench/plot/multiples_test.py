@@ -9,7 +9,8 @@ from golden import GOLDEN
 from layout_test import ALL, overlapping
 
 from ridgebench.plot import multiples
-from ridgebench.plot.cli import reference_figures, settings
+from ridgebench.plot.cli import reference_figures
+from ridgebench.plot.drawing import settings
 from ridgebench.plot.style import SMALL, THEMES
 from ridgebench.plot.tiles import tiling
 from ridgebench.records import load_run

@@ -9,7 +9,7 @@ from layout_test import ALL
 from multiples_test import with_sweeps
 
 from ridgebench.plot import multiples, roofline
-from ridgebench.plot.cli import settings
+from ridgebench.plot.drawing import settings
 from ridgebench.plot.style import THEMES, contrast, edge_dashes, lightness
 
 PRINT = THEMES["print"]

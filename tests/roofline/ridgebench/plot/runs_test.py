@@ -14,7 +14,8 @@ from matplotlib.text import Annotation
 
 from ridgebench.data_sheets import find_sheet
 from ridgebench.plot import runs_figure, runs_table
-from ridgebench.plot.cli import drawn_figures, main, parse, settings
+from ridgebench.plot.cli import drawn_figures, main, parse
+from ridgebench.plot.drawing import settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
 from ridgebench.plot.style import THEMES
 from ridgebench.records import load_run

@@ -9,7 +9,7 @@ from golden import GOLDEN
 from multiples_test import golden, with_sweeps
 
 from ridgebench.plot import roofline
-from ridgebench.plot.cli import settings
+from ridgebench.plot.drawing import settings
 from ridgebench.plot.panel import name_of, table_rows
 from ridgebench.plot.style import THEMES
 from ridgebench.plot.sweeps import paths, size_text, sweeps
