@@ -25,7 +25,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if options.kind == "parquet" and options.out is None:
         parser.error("--parquet needs -o FILE")
     if options.out is not None and options.out.exists() and not options.out.is_file():
-        parser.error(f"-o {options.out}: no regular file")
+        parser.error(f"-o {options.out} is not a regular file; allowed: a new file or one to replace")
     return options
 
 

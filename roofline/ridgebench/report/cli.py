@@ -21,7 +21,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: report.html in the first RESULTS_DIR")
     options = parser.parse_args(arguments)
     if options.out is not None and options.out.exists() and not options.out.is_file():
-        parser.error(f"-o {clean(str(options.out))}: no regular file; allowed: a new file or one to replace")
+        parser.error(f"-o {clean(str(options.out))} is not a regular file; allowed: a new file or one to replace")
     return options
 
 

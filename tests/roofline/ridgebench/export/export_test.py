@@ -98,7 +98,7 @@ def test_a_file_is_written_whole(tmp_path, capsys):
         ((GOLDEN, GOLDEN, "--csv"), "named twice; allowed: each results directory once"),
         ((GOLDEN, "--parquet"), "--parquet needs -o FILE"),
         (("/nowhere", "--csv"), "/nowhere: not found"),
-        ((GOLDEN, "--csv", "-o", "/"), "no regular file"),
+        ((GOLDEN, "--csv", "-o", "/"), "is not a regular file"),
         ((GOLDEN, "--csv", "-o", "/nowhere/x"), "/nowhere"),
     ],
 )

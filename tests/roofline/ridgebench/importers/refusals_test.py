@@ -110,7 +110,7 @@ def test_a_map_that_is_none(tmp_path, capsys, text, part):
 def test_options_and_paths(tmp_path, capsys):
     plain = FILES / "plain.csv"
     assert "not found" in refused(tmp_path, capsys, "csv", tmp_path / "absent")
-    assert "no regular file" in refused(tmp_path, capsys, "csv", tmp_path)
+    assert "not a regular file" in refused(tmp_path, capsys, "csv", tmp_path)
     assert "invalid choice" in refused(tmp_path, capsys, "perf", plain)
     assert "no data sheet named" in refused(tmp_path, capsys, "csv", plain, "--roof", "h1000")
     assert "--unit is an option of triton" in refused(tmp_path, capsys, "csv", plain, "--unit", "ms")
