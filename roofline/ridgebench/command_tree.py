@@ -1,4 +1,4 @@
-"""Prints the commands of this package with their options as JSON: `ridgebench completion` and `ridgebench man` read it."""
+"""Prints the commands of this package with their options as JSON: `ridgebench completion` reads it."""
 
 import argparse
 import json

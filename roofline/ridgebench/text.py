@@ -97,6 +97,13 @@ def markdown_references(text: str) -> str:
     return "".join(c if c.isalnum() or c in PLAIN else f"&#{ord(c)};" for c in text)
 
 
+def markdown_code(text: str) -> str:
+    """A text as code within a line of Markdown. A pipe or a backtick would end a cell or a code span."""
+    if text and text.strip() == text and not set(text) & set("`|\\"):
+        return f"`{text}`"
+    return f"<code>{markdown_references(text)}</code>"
+
+
 def prometheus_label(value: Any) -> str:
     """The value of a label in Prometheus's text format."""
     text = "" if value is None else str(value)

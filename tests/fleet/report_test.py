@@ -18,7 +18,7 @@ from made_fleet import ROWS, lost, make_fleet, troubled
 from ridgebench.__main__ import main
 from ridgebench.fleet.judging import findings
 from ridgebench.fleet.judging.judge import assess
-from ridgebench.fleet.render import exports, files
+from ridgebench.fleet.render import exports, files, markdown
 from synthetic_fleet import healthy, write_fleet
 
 NAMES = {"report.html", "report.md", "report.json", "gpus.csv", "junit.xml", "metrics.prom", "map.svg", "map.png"}
@@ -183,6 +183,11 @@ def cleaned(gpu):
     readings = {(name, clean(row)): reading for (name, row), reading in gpu.readings.items()}
     facts = {key: clean(value) if isinstance(value, str) else value for key, value in gpu.facts.items()}
     return replace(gpu, readings=readings, facts=facts, reason=gpu.reason and clean(gpu.reason))
+
+
+def test_a_text_of_markdown_that_begins_with_a_backtick_is_no_code():
+    assert markdown.table(("a", "b"), [("`x`|y", "ssh gn1 'a|b'")], commands=(1,)).splitlines()[2] == (
+        "| \\`x\\`\\|y | <code>ssh gn1 &#39;a&#124;b&#39;</code> |")
 
 
 def test_markdown_escapes_and_names_the_next_command(written):

@@ -16,7 +16,7 @@ from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_
 from ridgebench.compare.report import percent, reason
 from ridgebench.files import naming, write_named
 from ridgebench.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, junit, markdown_table
-from ridgebench.text import clean, cut, markdown_references, short
+from ridgebench.text import clean, cut, markdown_code, markdown_references, short
 from ridgebench.units import counted
 
 # The element of JUnit that a verdict becomes; a row with another verdict has passed.
@@ -74,14 +74,6 @@ def escaped(text: str) -> str:
     return markdown_references(brief(text))
 
 
-def code(name: str) -> str:
-    """A name as code. A pipe or a backtick would end a cell or a code span."""
-    name = brief(name)
-    if name and name.strip() == name and not set(name) & set("`|\\"):
-        return f"`{name}`"
-    return f"<code>{escaped(name)}</code>"
-
-
 def change(row: Comparison) -> str:
     interval = "" if row.low is None else f" ({percent(row.low)} .. {percent(row.high)})"
     return f"{percent(row.change)}{interval}"
@@ -95,13 +87,13 @@ def headline(report: Report) -> str:
 def cells(row: Comparison) -> list[str]:
     """A line of the table, under HEAD."""
     verdict = f"**{row.verdict}**" if CODES[row.verdict] else row.verdict
-    return [verdict, code(row.id), change(row), str(row.pairs or ""), escaped(reason(row))]
+    return [verdict, markdown_code(brief(row.id)), change(row), str(row.pairs or ""), escaped(reason(row))]
 
 
 def markdown(report: Report) -> str:
     """A summary with the worst rows first."""
     lines = [f"### Gate: {'passed' if report.exit_code == 0 else 'not passed'}", "", f"{headline(report)}.", ""]
-    lines += [f"Baseline: {code(report.baseline)}", "", f"Candidate: {code(report.candidate)}", ""]
+    lines += [f"Baseline: {markdown_code(brief(report.baseline))}", "", f"Candidate: {markdown_code(brief(report.candidate))}", ""]
     lines += [f"{NOT_COMPARABLE}: {escaped(why)}\n" for why in report.not_comparable]
     if report.rows:
         lines.append(markdown_table(HEAD, map(cells, report.rows[:MOST_ROWS]), right=(2, 3)))

@@ -1,9 +1,10 @@
 """The report as Markdown, for a step summary or an issue: findings, details, rows, differences."""
 
 import re
+from typing import Collection
 
 from ridgebench.printers import markdown_table
-from ridgebench.text import markdown
+from ridgebench.text import clean, markdown, markdown_code
 
 from ..judging import findings as found
 from .details import HEAD, details, rate, share
@@ -16,15 +17,14 @@ def cell(text: str) -> str:
     return markdown(re.sub(r"\s+", " ", text))
 
 
-def table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
-    """A table with escaped texts; a cell that begins with a backtick is code."""
-    shown = [[text if text.startswith("`") else cell(text) for text in line] for line in lines[:MOST]]
+def table(head: tuple[str, ...], lines: list[tuple[str, ...]], commands: Collection[int] = ()) -> str:
+    """A table with escaped texts; commands: columns whose texts are shown as code."""
+    shown = [
+        [cell(text) if column not in commands else markdown_code(clean(text)) if text else "" for column, text in enumerate(line)]
+        for line in lines[:MOST]
+    ]
     more = f"\n{len(lines) - MOST} more lines: see report.json\n" if len(lines) > MOST else ""
     return f"{markdown_table(head, shown)}\n{more}"
-
-
-def code(text: str) -> str:
-    return f"`{text.replace('`', '').replace('|', ' ')}`" if text else ""
 
 
 def rows(assessment: Assessment, per_clock: bool) -> list[tuple[str, ...]]:
@@ -43,8 +43,8 @@ def to_markdown(assessment: Assessment) -> str:
     states = [(state, str(number)) for state, number in found.counts(assessment).items() if number]
     parts.append(table(("state", "GPUs"), states))
     if every:
-        lines = [(one.severity, one.state, one.where, one.reason, code(one.next)) for one in every]
-        parts += ["## What to do\n", table(("severity", "state", "where", "reason", "next"), lines)]
+        lines = [(one.severity, one.state, one.where, one.reason, one.next) for one in every]
+        parts += ["## What to do\n", table(("severity", "state", "where", "reason", "next"), lines, commands=(4,))]
     slow = details(assessment, MOST + 1)
     if slow:
         parts += ["## Slow GPUs in their lowest row\n", table(HEAD, [tuple(one) for one in slow])]

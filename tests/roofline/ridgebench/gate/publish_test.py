@@ -8,6 +8,7 @@ import pytest
 from ridgebench.compare import gate
 from ridgebench.compare.report import Comparison, Report
 from ridgebench.gate import publish
+from ridgebench.text import markdown_code
 
 HOSTILE = [
     "</failure>|<b>&amp;", "::error::x\n::set-output name=a::b", "%0A::warning::x", "a,b:c\x00\x1b[31m", "`x`|y",
@@ -35,7 +36,7 @@ def test_a_table_of_markdown_has_a_line_per_row_and_no_markup_of_names():
 
 @pytest.mark.parametrize("name", ["a|b", "`x`", "a\\|b", " edge ", "", "plain_name<int>/8"])
 def test_a_name_as_code_reads_as_itself(name):
-    text = publish.code(name)
+    text = markdown_code(name)
     assert html.unescape(re.sub("^<code>|</code>$|^`|`$", "", text)) == name and "|" not in text
 
 
