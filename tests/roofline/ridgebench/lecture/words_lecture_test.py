@@ -10,6 +10,7 @@ from ridgebench.lecture import comparison, counting, deck, drawing, figure, scen
 from ridgebench.lecture.layout import LECTURE, PAPER
 from ridgebench.lecture.options import UserPoint
 from ridgebench.plot import cli as plot
+from ridgebench.plot import drawing as files
 from ridgebench.plot.style import DIRECT, TEXT_CONTRAST, THEMES, blend, contrast
 
 LIGHT = THEMES["light"]
@@ -17,7 +18,7 @@ THREE = ["h100-sxm", "h200", "b200"]
 
 
 def labels_of(made, paper: bool = False) -> list[str]:
-    with plot.drawing(LIGHT):
+    with files.drawing(LIGHT):
         drawn = figure.draw(made, LIGHT, paper)
     return [text.get_text() for axes in drawn.axes for text in axes.texts if text.get_gid() == DIRECT]
 
@@ -68,7 +69,7 @@ def test_a_sheet_of_ones_own_is_named_by_its_name(tmp_path):
     path.write_text(json.dumps(sheet), "utf-8")
     of = deck_of(str(path))
     slide = counting.memory(of)
-    with plot.drawing(LIGHT):
+    with files.drawing(LIGHT):
         drawn = deck.draw(slide, of, LIGHT)
     shown = [text.get_text() for axes in drawn.axes for text in axes.texts]
     assert "memory of one MINE 1: 80 GB" in shown and not any("sheet.json" in text for text in shown)
