@@ -39,7 +39,7 @@ foreach(library fmt nlohmann_json CLI11 benchmark re2)  # their licenses ask tha
   endif()
 endforeach()
 
-# The manual page and the completions of shells. The program prints them: one for another machine cannot run here.
+# The completions of shells. The program prints them: one for another machine cannot run here.
 function(install_page words file folder)
   set(page "${CMAKE_BINARY_DIR}/pages/${file}")
   file(GLOB_RECURSE python CONFIGURE_DEPENDS roofline/ridgebench/*.py)  # the program asks them for their options
@@ -50,10 +50,8 @@ endfunction()
 if(NOT CMAKE_CROSSCOMPILING)
   file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/pages")
   add_custom_target(ridgebench_pages ALL)
-  install_page(man ridgebench.1 "${CMAKE_INSTALL_MANDIR}/man1")
   install_page("completion;bash" ridgebench "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
   install_page("completion;zsh" _ridgebench "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-  install_page("completion;fish" ridgebench.fish "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
 
 set(config "${CMAKE_BINARY_DIR}/generated/ridgebenchConfig.cmake")

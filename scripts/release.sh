@@ -60,7 +60,7 @@ check_files() {
     -DRIDGEBENCH_CUDA=OFF -DRIDGEBENCH_TESTS=OFF
   tar -C "$unpacked" -xf "dist/ridgebench-$version"-linux-*.tar.gz
   dpkg-deb -x "dist/ridgebench-$version"-linux-*.deb "$unpacked/deb"
-  [[ -s $unpacked/deb/usr/share/man/man1/ridgebench.1 ]] || fail "the Debian package has no manual page"
+  [[ -s $unpacked/deb/usr/share/zsh/site-functions/_ridgebench ]] || fail "the Debian package has no completion of zsh"
   "$python" -m pip install -q --no-deps --target "$unpacked/wheel" "dist/ridgebench-$version"-*.whl
   for program in "$unpacked"/{ridgebench-*-linux-*/bin,deb/usr/bin,wheel/ridgebench/tree/bin}/ridgebench; do
     [[ $("$program" --version) == "ridgebench $version" ]] || fail "$program does not start"

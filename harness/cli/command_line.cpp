@@ -147,7 +147,6 @@ int run_command_line(int argc, char** argv) {
   add_verify_command(app, code);
   list_python_commands(app);
   add_completion_command(app);
-  add_man_command(app);
   add_load_option(app);
   const bool terminal_plot = is_terminal_plot(argc, argv);
   if (terminal_plot) add_terminal_plot(*app.get_subcommand("plot"));

@@ -33,7 +33,6 @@ void add_number_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
 // These print texts about all commands of `app`, which must outlive them.
 void add_completion_command(CLI::App& app);
-void add_man_command(CLI::App& app);
 
 // The exit code and the text of what ended a command.
 struct Problem {

@@ -9,7 +9,7 @@ RUN = """# a run within a second
 device = "sim"
 filter = '^(relu|dot)/naive/(fp32|bf16)/'
 budget = 0.7
-seed = 1k
+seed = "1k"
 no-early = true
 no-plot = false
 """
@@ -62,7 +62,7 @@ shape = "n:64"
 format = "bf16"
 on = "h100-sxm"
 [predict.table]
-n = 1k
+n = "1k"
 on = "h200"
 [predict.model]
 model = "gpt-2"
@@ -71,8 +71,8 @@ on = "h200"
 expression = "bd,dk->bk"
 size = ["b=8", "d=4,k=2"]
 [plan.transfer]
-bytes = 140G
-link = 50G
+bytes = "140G"
+link = "50G"
 """
 
 
@@ -119,12 +119,24 @@ def test_a_gate_leaves_the_option_to_the_commands_that_it_runs():
     assert "--config FILE" in ridgebench("plot", "--help").stdout and "--config FILE" in ridgebench("baseline", "check", "--help").stdout
 
 
-def test_ini_is_read_too(write):
-    assert answer("info", "--config", write("; a comment\n[info]\non=h100-sxm\n"))["device"] == "h100-sxm"
+@pytest.mark.parametrize(("text", "parts"), [
+    ("; a comment\n[info]\non = 'h100-sxm'\n", ("'; a comment' is not TOML", "allowed: a comment after #")),
+    ("on = h100-sxm\n", ("key 'on' is h100-sxm, without quotes", "allowed: a text in quotes")),
+    ("[info]\non=h100-sxm  # a sheet\n", ("key 'on' is h100-sxm, without quotes",)),
+    ("[run]\nop = ['relu', gelu]\n", ("key 'op' is gelu, without quotes",)),
+    ("[run]\nbudget = 10k\n", ("key 'budget' is 10k, without quotes",)),
+])
+def test_ini_is_refused(text, parts, write):
+    refused(ridgebench("info", "--config", write(text)), "my.toml", *parts)
+
+
+def test_numbers_and_comments_of_toml_are_read(write):
+    config = write("# a size\nn = 1e3  # 'k' or \"M\" = none\n")
+    assert answer("predict", "table", "--on", "h200", "--config", config) == answer("predict", "table", "--on", "h200", "--n", "1000")
 
 
 def test_the_drawing_on_a_terminal_takes_a_file(write):
-    drawn = ridgebench("plot", "--terminal", "--config", write("on = h100\nascii = true\n"))
+    drawn = ridgebench("plot", "--terminal", "--config", write("on = 'h100'\nascii = true\n"))
     assert drawn.returncode == OK and drawn.stdout == ridgebench("plot", "--terminal", "--on", "h100", "--ascii").stdout
 
 
@@ -141,7 +153,7 @@ def test_the_drawing_on_a_terminal_takes_a_file(write):
         ("seed = 1\nfill = 'zeros'\nseed = 2", ("key 'seed' is given twice",)),
         ("device = 'cpu", ("key 'device' has a quote that is not closed",)),
         ("some words", ("key 'some words' is not an option of run",)),
-        ("dry-run = maybe", ("key 'dry-run' is 'maybe'", "true or false")),
+        ("dry-run = 'maybe'", ("key 'dry-run' is 'maybe'", "true or false")),
         ("profile = 'huge'", ("'huge'", "quick, standard", "my.toml sets --profile")),
         ("seed = -1\nfill = 'zeros'", ("--seed", "whole number", "my.toml sets --seed")),
         ("seed = [1, 2]", ("--seed", "my.toml sets --seed")),

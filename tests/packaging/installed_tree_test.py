@@ -59,10 +59,8 @@ def test_the_installed_package_has_its_schemas_and_keeps_results_out_of_the_tree
 @pytest.mark.parametrize(
     ("file", "words"),
     [
-        ("man/man1/ridgebench.1", ("man",)),
         ("bash-completion/completions/ridgebench", ("completion", "bash")),
         ("zsh/site-functions/_ridgebench", ("completion", "zsh")),
-        ("fish/vendor_completions.d/ridgebench.fish", ("completion", "fish")),
     ],
 )
 def test_the_pages_are_those_that_the_program_prints(prefix, file, words):

@@ -109,7 +109,6 @@ Command described(const CLI::App& app) {
   Command command;
   command.name = app.get_name();
   command.help = app.get_description();
-  command.footer = app.get_footer();
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_group().empty()) command.options.push_back(described(*option));
   }
@@ -121,11 +120,7 @@ Command described(const CLI::App& app) {
 
 // What roofline/ridgebench/command_tree.py printed.
 Command described(const nlohmann::json& told) {
-  Command command{.name = told.at("name"),
-                  .help = told.at("help"),
-                  .footer = {},
-                  .options = {},
-                  .commands = {}};
+  Command command{.name = told.at("name"), .help = told.at("help"), .options = {}, .commands = {}};
   for (const auto& one : told.at("options")) {
     CommandOption option{.names = one.at("names"),
                          .positional = one.at("positional"),

@@ -1,4 +1,4 @@
-// All commands with their options, as completion scripts and the man page need them.
+// All commands with their options, as completion scripts need them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,6 @@ struct CommandOption {
 struct Command {
   std::string name;
   std::string help;
-  std::string footer;
   std::vector<CommandOption> options;
   std::vector<Command> commands;
 };

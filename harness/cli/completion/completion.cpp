@@ -1,11 +1,10 @@
-// `ridgebench completion SHELL` and `ridgebench man`: texts about all commands, from their help.
+// `ridgebench completion SHELL`: a script about all commands, from their help.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/completion/command_tree.hpp"
-#include "harness/cli/completion/manual.hpp"
 #include "harness/cli/completion/shells.hpp"
 
 namespace ridgebench {
@@ -22,13 +21,6 @@ void add_completion_command(CLI::App& app) {
   };
   add("bash", bash_completion, "Print the script of bash, which `source` reads");
   add("zsh", zsh_completion, "Print the script of zsh, the file _ridgebench in a folder of fpath");
-  add("fish", fish_completion, "Print the script of fish, which `source` reads");
-}
-
-void add_man_command(CLI::App& app) {
-  app.add_subcommand("man", "Print the manual page, which `man -l FILE` shows")->callback([&app] {
-    fmt::print("{}", manual(command_tree(app)));
-  });
 }
 
 }  // namespace ridgebench

@@ -1,4 +1,4 @@
-// Completion scripts of the three shells, from one tree of commands.
+// Completion scripts of both shells, from one tree of commands.
 #pragma once
 
 #include <functional>
@@ -37,6 +37,5 @@ std::string shell_functions(const Command& root, const ShellWriter& writer);
 
 std::string bash_completion(const Command& root);
 std::string zsh_completion(const Command& root);
-std::string fish_completion(const Command& root);
 
 }  // namespace ridgebench

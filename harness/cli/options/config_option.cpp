@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <set>
+#include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "harness/cli/python/python_commands.hpp"
@@ -70,6 +74,56 @@ void replace_config(std::vector<std::string>& line, const std::vector<std::strin
   line.insert(line.erase(named, end), words.begin(), words.end());
 }
 
+// Returns the values of a line that have no quotes, also those within a list.
+std::vector<std::string> unquoted_values(std::string_view text) {
+  std::vector<std::string> values(1);
+  char quote = '\0';
+  for (const char c : text) {
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      break;
+    } else if (c == ',' || c == '[' || c == ']') {
+      values.emplace_back();
+    } else {
+      values.back() += c;
+    }
+  }
+  for (std::string& value : values) CLI::detail::trim(value);
+  std::erase(values, "");
+  return values;
+}
+
+bool is_toml_value(const std::string& text) {
+  static const RE2 kValue(
+      "true|false|0x[0-9A-Fa-f_]+|0o[0-7_]+|0b[01_]+|"
+      "[+-]?(inf|nan|[0-9][0-9_]*([.][0-9][0-9_]*)?([eE][+-]?[0-9][0-9_]*)?)");
+  return RE2::FullMatch(text, kValue);
+}
+
+// CLI11 reads INI, too. Python's commands do not, and a file serves all commands.
+void require_toml(const std::string& file, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    CLI::detail::trim(line);
+    if (line.starts_with(';')) {
+      throw CLI::FileError(
+          fmt::format("{}: '{}' is not TOML; allowed: a comment after #", file, line));
+    }
+    const std::size_t equals = line.find('=');
+    if (line.starts_with('#') || line.starts_with('[') || equals == std::string::npos) continue;
+    for (const std::string& value : unquoted_values(std::string_view(line).substr(equals + 1))) {
+      if (is_toml_value(value)) continue;
+      throw CLI::FileError(fmt::format(
+          "{}: key '{}' is {}, without quotes; allowed: a text in quotes, a number, true, false, "
+          "or a list of them",
+          file, CLI::detail::trim_copy(line.substr(0, equals)), value));
+    }
+  }
+}
+
 // Reads the file of one command. CLI11 parses it and applies what from_config() returns.
 class ConfigFile : public CLI::ConfigBase {
  public:
@@ -104,12 +158,14 @@ class ConfigFile : public CLI::ConfigBase {
 
  private:
   [[nodiscard]] std::vector<CLI::ConfigItem> parsed(std::istream& input) const {
+    const std::string text{std::istreambuf_iterator<char>(input), {}};
+    require_toml(found_.file, text);
     try {
-      return CLI::ConfigBase::from_config(input);
+      std::istringstream again(text);
+      return CLI::ConfigBase::from_config(again);
     } catch (const CLI::Error& error) {
-      throw CLI::FileError(
-          fmt::format("{} is malformed: {}; allowed: TOML or INI, KEY = VALUE a line", found_.file,
-                      error.what()));
+      throw CLI::FileError(fmt::format("{} is malformed: {}; allowed: TOML, KEY = VALUE a line",
+                                       found_.file, error.what()));
     }
   }
 
@@ -170,7 +226,7 @@ void require_readable(const std::string& path) {
   std::error_code unknown;
   if (access(path.c_str(), R_OK) == 0 && !std::filesystem::is_directory(path, unknown)) return;
   throw CLI::FileError(
-      fmt::format("--config {} cannot be read; allowed: a file of options in TOML or INI", path));
+      fmt::format("--config {} cannot be read; allowed: a file of options in TOML", path));
 }
 
 bool has_options(const CLI::App& command) {
@@ -213,8 +269,7 @@ std::shared_ptr<const ConfiguredOptions> add_config_options(
                   std::make_shared<ConfigFile>(app, command, command_line, *found));
               app.set_config(kConfig, "", "", true)->add_result(path);
             },
-            "File of options of this command, in TOML or INI: KEY = VALUE a line; the command "
-            "line wins")
+            "File of options of this command, in TOML: KEY = VALUE a line; the command line wins")
         ->trigger_on_parse()
         ->configurable(false)
         ->type_name("FILE");

@@ -1,4 +1,4 @@
-// --config FILE: options of a command from a file in TOML or INI, as CLI11 reads it.
+// --config FILE: options of a command from a file in TOML, as CLI11 reads it.
 #pragma once
 
 #include <CLI/CLI.hpp>

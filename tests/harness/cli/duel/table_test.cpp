@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -105,6 +106,19 @@ TEST(DuelTable, MarksTheSidesWhoseLaunchesStartEarly) {
   EXPECT_THAT(table({duel}), HasSubstr("1.0000 to 1.0000  first\n"));
   duel.second.early = true;
   EXPECT_THAT(table({duel}), HasSubstr("1.0000 to 1.0000  both\n"));
+}
+
+TEST(DuelTable, SaysWhereTheLaunchesOfOnlyOneSideOverlap) {
+  const auto printed = [](std::optional<bool> first, std::optional<bool> second) {
+    DuelRecord duel = timed(0);
+    duel.first.early = first;
+    duel.second.early = second;
+    return table({duel});
+  };
+  EXPECT_THAT(printed(true, false), HasSubstr("launches may overlap, a: yes, b: no"));
+  EXPECT_THAT(printed(true, std::nullopt), HasSubstr("a: yes, b: unknown"));
+  EXPECT_THAT(printed(true, true), Not(HasSubstr("overlap")));
+  EXPECT_THAT(printed(false, false), Not(HasSubstr("overlap")));
 }
 
 TEST(DuelTable, NamesReasonChoiceAndWhatHoldsALibraryBack) {
