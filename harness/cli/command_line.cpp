@@ -144,6 +144,7 @@ int run_command_line(int argc, char** argv) {
   add_predict_command(app);
   add_plan_command(app);
   add_number_command(app);
+  add_show_command(app);
   add_verify_command(app, code);
   list_python_commands(app);
   add_completion_command(app);

@@ -30,19 +30,13 @@ std::vector<Record> planned_rows(const Campaign& campaign) {
   return rows;
 }
 
-TableStyle table_style(const GoogleFlags& flags) {
-  TableStyle style{.color =
-                       flags.color == "auto" ? wants_color(STDOUT_FILENO) : flags.color == "true"};
-  if (const auto terminal = terminal_of(STDOUT_FILENO)) style.columns = terminal->columns;
-  return style;
-}
-
 // Prints before it writes files, so that the user sees the results even if the disk is full.
 void report(const Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags,
             const std::string& junit) {
   const std::vector<Record>& records = campaign.records();
   if (flags.format == "console") {
-    print_table(std::cout, records, campaign.doubts(), table_style(flags));
+    const bool color = flags.color == "auto" ? wants_color(STDOUT_FILENO) : flags.color == "true";
+    print_table(std::cout, records, campaign.doubts(), table_style(color));
   } else {
     std::cout << google_report(records, flags.format);
   }

@@ -1,10 +1,13 @@
 // The table of results that `run` prints.
 #pragma once
 
+#include <unistd.h>
+
 #include <iosfwd>
 #include <optional>
 #include <vector>
 
+#include "harness/base/terminal.hpp"
 #include "harness/results/doubts.hpp"
 #include "harness/results/record.hpp"
 
@@ -14,6 +17,12 @@ struct TableStyle {
   bool color = false;
   std::optional<int> columns = std::nullopt;  // of the terminal; remarks that do not fit are cut
 };
+
+// The style of a table on standard output.
+inline TableStyle table_style(bool color) {
+  const auto terminal = terminal_of(STDOUT_FILENO);
+  return {.color = color, .columns = terminal ? std::optional(terminal->columns) : std::nullopt};
+}
 
 // Prints a line per row: its time, rates, cycles, power and energy per launch with units, in the
 // digits that their intervals support, and the remark that matters most. Groups skipped rows by

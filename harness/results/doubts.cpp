@@ -32,18 +32,6 @@ std::optional<Control> own_control(const Record& ceiling, std::span<const Record
   return Control{ceiling.id, id, ceiling.time->median / again->time->median - 1};
 }
 
-// The ceilings that decide the share of the roof of a row.
-std::vector<std::string> limiting_ceilings(const Record& r) {
-  std::vector<std::string> ceilings;
-  if (!r.roof) return ceilings;
-  const auto add = [&](const std::optional<std::string>& ceiling) {
-    if (ceiling) ceilings.push_back(*ceiling);
-  };
-  if (r.bound != Limit::memory) add(r.roof->compute_ceiling);
-  if (r.bound != Limit::compute) add(r.roof->memory_ceiling);
-  return ceilings;
-}
-
 ordered_json json_of(const Control& control) {
   return {{"ceiling", control.ceiling},
           {"control", control.control},
@@ -96,6 +84,17 @@ std::vector<Control> controls_of(std::span<const Record> records) {
   return controls;
 }
 
+std::vector<std::string> limiting_ceilings(const Record& r) {
+  std::vector<std::string> ceilings;
+  if (!r.roof) return ceilings;
+  const auto add = [&](const std::optional<std::string>& ceiling) {
+    if (ceiling) ceilings.push_back(*ceiling);
+  };
+  if (r.bound != Limit::memory) add(r.roof->compute_ceiling);
+  if (r.bound != Limit::compute) add(r.roof->memory_ceiling);
+  return ceilings;
+}
+
 Doubts doubts_of(std::span<const Record> records, std::span<const Control> earlier) {
   Doubts doubts{.controls = controls_of(records)};
   std::set<std::string> used;
@@ -130,18 +129,28 @@ void add_doubts(ordered_json& environment, const Doubts& doubts) {
   environment[kDoubted] = doubts.rows;
 }
 
+bool Standing::cut_by_budget(const Record& record) const {
+  return budgeted && record.flagged(kFewSamples);
+}
+
 bool Standing::may_head(const Record& record) const {
-  return !unfinished && record.status == Status::ok && !(budgeted && record.flagged(kFewSamples));
+  return !why_unfinished && record.status == Status::ok && !cut_by_budget(record);
 }
 
 Standing read_standing(const std::string& directory, std::span<const Record> records) {
   const std::string path = directory + "/environment.json";
   const nlohmann::json json = parse_json(read_file(path), path);
   const JsonObject environment(json, path);
-  Standing standing{.unfinished = !environment.holds("imported") &&
-                                  (environment.flag("interrupted") || !environment.holds("ended")),
-                    .budgeted = environment.holds("budget_s")};
+  Standing standing{.budgeted = environment.holds("budget_s")};
+  if (!environment.holds("imported")) {
+    if (environment.flag("interrupted")) {
+      standing.why_unfinished = "the run was interrupted";
+    } else if (!environment.holds("ended")) {
+      standing.why_unfinished = "the run has no end";
+    }
+  }
   const auto recorded = recorded_doubts(json, path);
+  standing.doubts_recorded = recorded.has_value();
   standing.doubts = recorded ? *recorded : doubts_of(records);
   return standing;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,15 +52,22 @@ struct Doubts {
 // that these rows use.
 Doubts doubts_of(std::span<const Record> records, std::span<const Control> earlier = {});
 
+// The ceilings that limit a row, and so decide its share of the roof; both of its roof where
+// neither arithmetic nor memory does.
+std::vector<std::string> limiting_ceilings(const Record& record);
+
 // Records the doubts in environment.json.
 void add_doubts(nlohmann::ordered_json& environment, const Doubts& doubts);
 
 // The part of environment.json that concerns every row of a run.
 struct Standing {
-  bool unfinished = false;  // the run was interrupted or has no end; an imported run never
-  bool budgeted = false;    // --budget cut the time of its rows
+  std::optional<std::string> why_unfinished = {};  // it was interrupted, or has no end
+  bool budgeted = false;                           // --budget cut the time of its rows
+  bool doubts_recorded = false;
   Doubts doubts = {};
 
+  // Whether --budget ended the row's samples early.
+  [[nodiscard]] bool cut_by_budget(const Record& record) const;
   // Whether a title or a summary may rest on the row. A row that the run could not finish heads
   // nothing: it is not verified, the budget cut its samples, or the run did not end.
   [[nodiscard]] bool may_head(const Record& record) const;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "harness/base/statistics.hpp"
 #include "kernels/common/number.hpp"
@@ -67,6 +68,11 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 // A struct that has a list of keys.
 template <class T>
 concept Keyed = requires(const T* object) { keys_of(object); };
+
+template <class T>
+inline constexpr bool kIsListOfKeyed = false;
+template <Keyed T>
+inline constexpr bool kIsListOfKeyed<std::vector<T>> = true;
 
 // Calls visit(key) for every key of T, in order.
 template <class T>

@@ -17,7 +17,11 @@ nlohmann::ordered_json object_json(const T& object);
 
 template <class T>
 nlohmann::ordered_json json_of(const T& value) {
-  if constexpr (kIsOptional<T>) {
+  if constexpr (kIsListOfKeyed<T>) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& one : value) list.push_back(json_of(one));
+    return list;
+  } else if constexpr (kIsOptional<T>) {
     return value ? json_of(*value) : nlohmann::ordered_json(nullptr);
   } else if constexpr (NamedEnum<T>) {
     return name(value);

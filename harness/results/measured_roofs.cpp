@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
+#include "harness/results/judged/raised.hpp"
 #include "harness/results/suspect.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
@@ -19,19 +21,10 @@ namespace fs = std::filesystem;
 constexpr Range kMemoryBytes{1, 1e18};
 constexpr Range kSeconds{0, 1e3};
 
-bool is_product(const Record& r) { return r.op == "matmul" || r.op == "matmul_gelu"; }
-
-// Whether caches may serve a steady row. Older records flag the short rotation alone. Where
-// ceilings of the memory have that flag too, the device limits all rotations, and the row is like
-// its ceiling.
-bool served_by_cache(const Record& r, bool short_ceilings) {
-  return r.flagged(kServedByCache) || (r.flagged(kShortRotation) && !short_ceilings);
-}
-
 // Adds the rows that are faster than their ceiling: a roof is the best that anything verified
 // reached. All rows are compared with the ceilings, so that their order does not matter. The FLOPs
 // of GeLU are a convention, so only products raise the roof of an engine.
-void raise(Roofs& roofs, const std::vector<Record>& kernels, bool short_ceilings) {
+void raise(Roofs& roofs, const std::vector<Record>& kernels) {
   const Roofs ceilings = roofs;
   const auto add_faster = [&](const Record& r, std::optional<double> per_s,
                               std::optional<Rate> roof) {
@@ -41,7 +34,7 @@ void raise(Roofs& roofs, const std::vector<Record>& kernels, bool short_ceilings
     roofs.add(*roof);
   };
   for (const Record& r : kernels) {
-    if (r.regime != Regime::steady || r.burst || served_by_cache(r, short_ceilings)) continue;
+    if (r.regime != Regime::steady || r.burst || r.flagged(kServedByCache)) continue;
     add_faster(r, r.bytes_per_s(), ceilings.memory_roof(r.written_fraction));
     if (!is_product(r) || r.arithmetic.mixed() || r.accumulator != Format::fp32) continue;
     auto roof = ceilings.engine_roof(r.engine, r.arithmetic.a);
@@ -120,6 +113,12 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
 
 }  // namespace
 
+bool is_product(const Record& r) { return r.op == "matmul" || r.op == "matmul_gelu"; }
+
+bool served_by_cache(const Record& r) {
+  return r.flagged(kServedByCache) && r.bound != Limit::compute;
+}
+
 std::optional<Rate> ceiling_rate(const Record& r) {
   const bool counts = r.role == Role::ceiling && r.status == Status::ok &&
                       r.regime == Regime::steady && !r.burst && r.saturates && !r.format.mixed() &&
@@ -178,18 +177,17 @@ Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
   if (const DeviceSpec* sheet = find_data_sheet(device.data_sheet)) roofs.promise(*sheet);
   std::vector<Record> kernels;
   std::set<std::string> own;
-  bool short_ceilings = false;
-  for (const Record& r : records) {
-    if (r.device != device.name) continue;
+  std::vector<Record> rows;
+  std::ranges::copy_if(records, std::back_inserter(rows),
+                       [&](const Record& r) { return r.device == device.name; });
+  complete_older(rows);
+  for (const Record& r : rows) {
     if (r.role == Role::ceiling) own.insert(r.id);
-    if (const auto rate = ceiling_rate(r)) {
-      roofs.add(*rate);
-      short_ceilings = short_ceilings || r.flagged(kShortRotation);
-    }
+    if (const auto rate = ceiling_rate(r)) roofs.add(*rate);
     if (r.role == Role::kernel && r.status == Status::ok) kernels.push_back(r);
   }
   if (device.borrows_ceilings) add_ceilings_of_another_run(roofs, kernels, own);
-  raise(roofs, kernels, short_ceilings);
+  raise(roofs, kernels);
   add_storage_formats(roofs, kernels);
   return roofs;
 }

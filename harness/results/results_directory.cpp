@@ -20,6 +20,7 @@
 #include "harness/base/checksum.hpp"
 #include "harness/base/process.hpp"
 #include "harness/results/files/whole_file.hpp"
+#include "harness/results/judged/judged.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 
@@ -27,8 +28,9 @@ namespace ridgebench {
 namespace {
 
 // Every file that write_atomically() and drop() write in a results folder.
-constexpr std::array<std::string_view, 5> kWritten{"environment.json", "records.jsonl",
-                                                   "duels.jsonl", "benchmark.json", "SHA256SUMS"};
+constexpr std::array<std::string_view, 6> kWritten{"environment.json", "records.jsonl",
+                                                   "duels.jsonl",      "benchmark.json",
+                                                   kJudgedFile,        "SHA256SUMS"};
 
 // Length of the file up to and including its last newline. Throws UsageError if it cannot be read.
 off_t whole_lines(const std::filesystem::path& path) {
@@ -165,6 +167,10 @@ void ResultsDirectory::write_environment(const nlohmann::ordered_json& environme
   // Names and arguments of this system need not be UTF-8, JSON must be.
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   write_atomically(path_ / "environment.json", environment.dump(2, ' ', false, replace) + "\n");
+}
+
+void ResultsDirectory::write_judgement() const {
+  write_atomically(path_ / kJudgedFile, judged_text(path_.string()));
 }
 
 void ResultsDirectory::write_checksums() const {

@@ -50,6 +50,9 @@ class ResultsDirectory {
   // Writes environment.json, whole or not at all. Throws StorageError.
   void write_environment(const nlohmann::ordered_json& environment) const;
 
+  // Writes judged.json, the judgement of the rows. Throws StorageError.
+  void write_judgement() const;
+
   // Writes SHA256SUMS over the files of the run, in the format of sha256sum. Throws StorageError.
   void write_checksums() const;
 
@@ -64,7 +67,7 @@ class ResultsDirectory {
 
 // The files that SHA256SUMS lists, as far as they exist.
 inline constexpr std::array kChecked{"environment.json", "records.jsonl", "duels.jsonl",
-                                     "benchmark.json"};
+                                     "benchmark.json", "judged.json"};
 
 // Creates `results/local/<UTC time>`, with -2, -3... where a run began in the same second. No other
 // process gets the same folder. Throws UsageError.

@@ -10,7 +10,8 @@ from golden import GOLDEN
 NAMES = {"no UTF-8": os.fsdecode(b"bad\xff\xfename"), "escape and line": "esc\x1b[31m\nnl\u202e"}
 # DIR: the folder; OTHER: the same results under a plain name.
 COMMANDS = [
-    "verify DIR", "plot DIR --formats svg", "plot DIR OTHER --formats svg --out DIR/both", "plot --terminal DIR", "report DIR",
+    "verify DIR", "show DIR", "show DIR OTHER --json",
+    "plot DIR --formats svg", "plot DIR OTHER --formats svg --out DIR/both", "plot --terminal DIR", "report DIR",
     "report OTHER -o DIR/page.html", "export DIR --csv", "export DIR --md", "export DIR --prom", "export DIR --csv -o DIR/x.csv",
     "compare DIR OTHER", "compare DIR OTHER --json", "compare DIR OTHER --json DIR/c.json",
     "baseline promote --model DIR --into DIR/stored", "fleet report DIR", "fleet report DIR --json --out DIR/f", "fleet collect DIR",

@@ -43,7 +43,7 @@ def quick_fixture(tmp_path_factory):
 
 def test_files_of_a_run(quick):
     folder, _ = quick
-    files = {"environment.json", "records.jsonl", "benchmark.json", "SHA256SUMS"}
+    files = {"environment.json", "records.jsonl", "benchmark.json", "judged.json", "SHA256SUMS"}
     assert {path.name for path in folder.iterdir()} == files
     command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
     assert subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0

@@ -28,6 +28,8 @@ ANSWERS = [
     ("predict_table", ("predict", "table", "--format", "fp32", "--on", RESULTS)),
     ("predict_solve", ("predict", "matmul", "--solve", "n", "--format", "bf16", "--on", "h100")),
     ("predict_solve", ("predict", "relu", "--solve", "n", "--format", "bf16", "--on", RESULTS)),
+    ("judged", ("show", RESULTS)),
+    ("judged", ("show", "--on", "h100", "--on", SHEET)),
     ("number", ("number", "1e39")),
     ("number", ("number", "0x7f")),
     ("plan", ("plan", "train", "--params", "7e9", "--tokens", "1e12", "--gpus", "8", "--mfu", "0.4", "--on", "h100")),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/judged/judged.hpp"
 #include "harness/results/record.hpp"
 
 namespace ridgebench {
@@ -37,12 +38,21 @@ ordered_json shape_schema() {
 
 template <Keyed T>
 ordered_json object_schema();
+template <class T>
+ordered_json schema_of(const Bounds& bounds);
+
+template <Keyed T>
+ordered_json list_schema(const std::vector<T>* /*list*/) {
+  return {{"type", "array"}, {"items", object_schema<T>()}};
+}
 
 // The schema of a value that is not null.
 template <class T>
 ordered_json schema_of(const Bounds& bounds) {
   const ordered_json text{{"type", "string"}, {"minLength", 1}};
-  if constexpr (NamedEnum<T>) {
+  if constexpr (kIsListOfKeyed<T>) {
+    return list_schema(static_cast<const T*>(nullptr));
+  } else if constexpr (NamedEnum<T>) {
     return {{"enum", names_json<T>()}};
   } else if constexpr (Keyed<T>) {
     return object_schema<T>();
@@ -188,6 +198,11 @@ void add_nested_lines(std::string& table, const std::string& prefix,
                       const Key<Owner, std::optional<T>>& key) {
   if constexpr (Keyed<T>) add_lines<T>(table, fmt::format("{}{}.", prefix, key.name));
 }
+template <class Owner, Keyed T>
+void add_nested_lines(std::string& table, const std::string& prefix,
+                      const Key<Owner, std::vector<T>>& key) {
+  add_lines<T>(table, fmt::format("{}{}[].", prefix, key.name));
+}
 void add_nested_lines(std::string& /*table*/, const std::string& /*prefix*/, const auto& /*key*/) {}
 
 template <Keyed T>
@@ -217,6 +232,28 @@ std::string record_schema() {
   schema["properties"] = properties;
   schema["allOf"] = rules();
   return schema.dump(1) + "\n";
+}
+
+std::string judged_schema() {
+  ordered_json schema{
+      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"$id", kJudgedSchema},
+      {"title", "The judgement of runs: judged.json, and `ridgebench show DIR... --json`"},
+      {"description",
+       "Keys end in their unit, SI base units; null where unknown. Further keys may follow. "
+       "`record_docs judged_schema` writes this file from harness/results/judged."}};
+  schema.update(object_schema<JudgedDocument>());
+  schema["required"].insert(schema["required"].begin(), "schema");
+  ordered_json properties{{"schema", {{"const", kJudgedSchema}}}};
+  properties.update(schema["properties"]);
+  schema["properties"] = properties;
+  return schema.dump(1) + "\n";
+}
+
+std::string judged_key_table() {
+  std::string table = "| key | type | unit | meaning |\n| --- | --- | --- | --- |\n";
+  add_lines<JudgedDocument>(table, "");
+  return table;
 }
 
 std::string record_key_table() {

@@ -63,6 +63,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   add_doubts(environment, campaign.doubts());
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
+  directory.write_judgement();
   directory.write_checksums();
   if (settings.plot && settings.flags.format == "console") {
     show_rooflines(directory.path().string(), settings.flags.color);

@@ -39,10 +39,9 @@ std::size_t rank(FormatPair format) {
 }
 
 // Orders rows by what they say of an operation. A row that the run could not finish says less than
-// others, and so does one that caches may serve, unless arithmetic limits it.
+// others, and so does one that caches served.
 auto worth(const Record& r, const Standing& standing) {
-  const bool cached = r.flagged(kServedByCache) && r.bound != Limit::compute;
-  return std::tuple(standing.may_head(r), !cached, r.flops_per_s().value_or(0));
+  return std::tuple(standing.may_head(r), !served_by_cache(r), r.flops_per_s().value_or(0));
 }
 
 // The best row of each operation and format, with the formats in the order of their rank.
@@ -183,7 +182,7 @@ std::vector<RooflinePicture> read_pictures(const std::string& directory, std::st
     const Roofs roofs = roofs_of(directory, measured, rows);
     RooflinePicture picture =
         picture_of(fmt::format("Roofline of {} ({}){}", measured.model, measured.name,
-                               standing.unfinished ? ", interrupted run" : ""),
+                               standing.why_unfinished ? ", interrupted run" : ""),
                    roofs, rows, standing);
     if (!roofs.empty() || !picture.points.empty()) pictures.push_back(std::move(picture));
   }

@@ -1,6 +1,7 @@
 // Writes the texts that follow from the list of a record's keys (harness/results/record.hpp):
 //   record_docs schema > results/schema/record.schema.json
 //   record_docs table      the table of docs/record.md
+//   record_docs judged_schema and record_docs judged_table: the same of harness/results/judged
 #include "tests/support/record_docs.hpp"
 
 #include <iostream>
@@ -12,8 +13,12 @@ int main(int argc, char** argv) {
     std::cout << ridgebench::record_schema();
   } else if (what == "table") {
     std::cout << ridgebench::record_key_table();
+  } else if (what == "judged_schema") {
+    std::cout << ridgebench::judged_schema();
+  } else if (what == "judged_table") {
+    std::cout << ridgebench::judged_key_table();
   } else {
-    std::cerr << "usage: record_docs schema|table\n";
+    std::cerr << "usage: record_docs schema|table|judged_schema|judged_table\n";
     return 2;
   }
   return 0;

@@ -22,5 +22,14 @@ TEST(RecordDocs, TheTableOfKeysIsCurrent) {
       << "to renew: record_docs table";
 }
 
+TEST(RecordDocs, TheSchemaAndTheTableOfTheJudgementAreCurrent) {
+  EXPECT_EQ(read_file(kRoot + "/results/schema/judged.schema.json"), judged_schema())
+      << "to renew: record_docs judged_schema > results/schema/judged.schema.json";
+  EXPECT_THAT(read_file(kRoot + "/docs/method/judged.md"),
+              ::testing::HasSubstr("<!-- table: judged keys -->\n" + judged_key_table() +
+                                   "<!-- /table -->"))
+      << "to renew: record_docs judged_table";
+}
+
 }  // namespace
 }  // namespace ridgebench
