@@ -8,8 +8,8 @@ from typing import Callable, Optional
 from ridgebench.doubts import UNSETTLED
 from ridgebench.printers import markdown_table
 from ridgebench.records import ResultsError, Row
+from ridgebench.judged import ABOVE_ROOF
 from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
-from ridgebench.roofs import ABOVE_ROOF
 from ridgebench.text import markdown
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View

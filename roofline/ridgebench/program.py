@@ -25,8 +25,7 @@ def binary() -> str:
     return command_line.BINARY or str(installed.program() or shutil.which("ridgebench") or "")
 
 
-@cache
-def ask(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
+def asked(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
     """What `ridgebench WORDS --json` prints. Raises ResultsError with the program's line and its exit code."""
     code = command_line.USAGE
     try:
@@ -39,6 +38,12 @@ def ask(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         problem = f"cannot ask {binary() or 'the binary ridgebench'} for `{' '.join(words)}`: {error}"
     raise ResultsError(problem, code)
+
+
+@cache
+def ask(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
+    """The same, where files do not change the answer while this process runs."""
+    return asked(*words, seconds=seconds)
 
 
 def refusal(*words: str, seconds: float = SECONDS) -> tuple[int, str]:

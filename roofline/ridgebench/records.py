@@ -70,8 +70,14 @@ class Row:
     nvml_clock_excess_hz: Optional[float] = None
     isolated: Optional[bool] = None  # of an own kernel
     roof_unknown: Optional[str] = None
-    raised: float = 1.0  # of a ceiling: by what a row above it raises the roof (ridgebench.roofs)
-    raised_by: Optional[str] = None  # the id of that row
+    raised: float = 1.0  # the keys of a judged row (docs/method/judged.md) from here: ridgebench.judged has them
+    raised_by: Optional[str] = None
+    is_roof: bool = False
+    least_time_s: Optional[float] = None
+    limited_by: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
+    cut_by_budget: bool = False
+    served_by_cache: bool = False
     turns: Any = None  # what load_run's `turns_of` made of the samples
     dram_bytes: Optional[float] = None  # from counters.jsonl
 
@@ -111,7 +117,8 @@ class Row:
         return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))
 
 
-COMPUTED = ("raised", "raised_by", "turns", "dram_bytes")
+COMPUTED = ("raised", "raised_by", "is_roof", "least_time_s", "limited_by", "doubted", "cut_by_budget", "served_by_cache", "turns",
+            "dram_bytes")
 KEYS = [f.name for f in fields(Row) if f.default is MISSING]
 OPTIONAL_KEYS = [f.name for f in fields(Row) if f.default is not MISSING and f.name not in COMPUTED]
 
@@ -124,6 +131,7 @@ class Run:
     environment: dict[str, Any]
     rows: list[Row]
     torn: bool
+    judgement: Any = None  # of ridgebench.judged, where a command needs it
 
     @cached_property
     def by_id(self) -> dict[str, Row]:

@@ -7,7 +7,7 @@ from typing import Any, Optional
 from ridgebench.doubts import UNSETTLED
 from ridgebench.printers import markdown_table
 from ridgebench.records import ResultsError, Row
-from ridgebench.roofs import ABOVE_ROOF, MARGIN, RAISED
+from ridgebench.judged import ABOVE_ROOF, MARGIN, RAISED
 from ridgebench.text import markdown
 from ridgebench.units import digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered

@@ -1,15 +1,15 @@
 """The rows of one device, perhaps of one format, and a data sheet."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Optional
 
-from ridgebench import doubts
 from ridgebench.data_sheets import Sheet
+from ridgebench.judged import Judgement, judged
 from ridgebench.records import ResultsError, Row, Run
-from ridgebench.roofs import heads, is_roof, judged
 
 ORDER = ("fp32", "tf32x3", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
+PRODUCTS = ("matmul", "matmul_gelu")
 OPERATIONS = ("relu", "gelu", "dot", "matvec", "matmul", "matmul_gelu")
 
 
@@ -26,6 +26,7 @@ class View:
     torn: bool
     format: Optional[str] = None
     sheets: tuple[Sheet, ...] = ()
+    judgement: Judgement = field(default_factory=Judgement)
 
     @cached_property
     def selected(self) -> list[Row]:
@@ -50,31 +51,26 @@ class View:
     @cached_property
     def ceilings(self) -> list[Row]:
         """The verified ceilings that judge kernels."""
-        return list(filter(is_roof, self.verified_ceilings))
+        return [row for row in self.rows if row.is_roof]
 
     @cached_property
     def moved(self) -> dict[str, float]:
-        """The ceilings whose control at the end of the run moved, with the relative change: as recorded, else by the rows."""
-        known = {row.id for row in self.ceilings} | {ceiling for row in self.selected for ceiling in doubts.limiting(row)}
-        recorded = doubts.recorded(self.environment)
-        if recorded is None:
-            return doubts.by_rows(self.rows, self.ceilings)
-        return {ceiling: change for ceiling, change in recorded.items() if ceiling in known}
+        """The ceilings of these rows whose control at the end of the run moved, with the relative change."""
+        known = {row.id for row in self.ceilings} | {ceiling for row in self.selected for ceiling in row.limited_by}
+        return {ceiling: change for ceiling, change in self.judgement.moved.items() if ceiling in known}
 
     def unsettled(self, row: Row) -> list[str]:
         """The ceilings that limit a row and whose control moved: its share of the roof is no finding."""
-        if doubts.recorded(self.environment) is not None:
-            return self.environment["doubted"].get(row.id, [])
-        return [ceiling for ceiling in doubts.limiting(row) if ceiling in self.moved]
+        return list(row.doubted)
 
     @cached_property
     def why_unfinished(self) -> str:
         """Why no row may head anything: the run did not end. Empty of a whole run."""
-        return doubts.why_unfinished(self.environment) or "the last record was cut off" * self.torn
+        return self.judgement.unfinished
 
     def may_head(self, row: Row) -> bool:
         """Whether a title, a slide or a summary may rest on the row: the run could finish it, and caches did not serve it."""
-        return not (self.why_unfinished or doubts.cut_by_budget(row, self.environment)) and heads(row)
+        return not (self.why_unfinished or row.cut_by_budget or row.served_by_cache)
 
     @property
     def not_ok(self) -> list[Row]:
@@ -119,11 +115,12 @@ class View:
 
 
 def make_view(run: Run, name: Optional[str]) -> View:
-    """The named device, or the first one that has rows, judged by the raised roofs."""
+    """The named device, or the first one that has rows, under their roofs."""
+    run = judged(run)
     measured = {row.device for row in run.rows}
     devices = {device["name"]: device for device in run.environment["devices"]}
     chosen = name or next(device for device in devices if device in measured)
     if chosen not in measured:
         raise ResultsError(f"no records of device {chosen!r}; there are {', '.join(devices)}")
     rows = [row for row in run.rows if row.device == chosen]
-    return View(run.environment, devices[chosen], judged(rows), run.torn)
+    return View(run.environment, devices[chosen], rows, run.torn, judgement=run.judgement)

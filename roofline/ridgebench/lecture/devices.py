@@ -8,13 +8,11 @@ from typing import Any, Optional
 
 from ridgebench.data_sheets import FOLDER, Sheet, find_sheet
 from ridgebench.files import ResultsError, read
-from ridgebench.plot.roofs import is_square, measured_roofs, traffic
+from ridgebench.plot.roofs import measured_roofs
 from ridgebench.plot.style import is_pair
-from ridgebench.roofs import PRODUCTS
 from ridgebench.text import clean, cut
 from ridgebench.view import ORDER, View, ordered
 
-PRODUCT = "matmul"  # whose bandwidth bends the roof
 LONGEST_NAME = 21  # characters of a device's name
 PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with tensor cores
 
@@ -88,28 +86,10 @@ def of_sheet(name: str, format_: str) -> Device:
     return Device(short(sheet.name), roof, on=known_as(name, sheet))
 
 
-def lacks_tensor_roof(view: View) -> bool:
-    """Whether the products on tensor cores have no measured roof, as on a GPU that only tcgen05 saturates."""
-    rows = [row for row in view.points if row.op in PRODUCTS and row.engine == "tensor" and row.roof]
-    return bool(rows) and not any(row.roof["flops_per_s"] for row in rows)
-
-
 def measured_roof(view: View) -> Optional[Roof]:
-    """The highest compute roof that judges the format's rows, with the bandwidth that judges its square products.
-
-    None where no ceiling reaches the tensor cores that the products use: the roof of the CUDA cores is not theirs.
-    """
-    roofs = measured_roofs(view)
-    if not roofs.memory or not roofs.compute or lacks_tensor_roof(view):
-        return None
-    judged = [row for row in view.points if row.roof and row.roof["flops_per_s"] and row.roof["bytes_per_s"]]
-    flat = max((row.roof["flops_per_s"] for row in judged), default=roofs.compute[0].value)
-    products = [row for row in judged if row.op == PRODUCT and row.roof["flops_per_s"] == flat]
-    row = max(products, key=lambda one: (is_square(one), one.bound == "compute", one.flops_per_s or 0), default=None)
-    if row is None:
-        return Roof(roofs.compute[0].bandwidth or roofs.memory[0].value, flat, roofs.compute[0].mix)
-    streams = {ceiling.id: traffic(ceiling) for ceiling in view.ceilings}
-    return Roof(row.roof["bytes_per_s"], flat, streams.get(row.roof["memory_ceiling"], ""))
+    """The roof of the format's matrix products; None where no ceiling reaches the engine that they use."""
+    products = measured_roofs(view).products
+    return Roof(products["bytes_per_s"], products["flops_per_s"], products["traffic"] or "") if products else None
 
 
 def of_run(view: View, format_: str) -> Optional[Device]:

@@ -4,8 +4,7 @@ from typing import Callable, Optional
 
 from ridgebench.plot.power import watts
 from ridgebench.records import Row, shape_text
-from ridgebench.roofs import PRODUCTS, heads
-from ridgebench.view import View
+from ridgebench.view import PRODUCTS, View
 
 from .model import Mark
 
@@ -37,7 +36,7 @@ def hand_first(rows: list[Row]) -> list[Row]:
 
 def best(view: View, format_: str, op: str) -> Optional[Row]:
     """The fastest row; of the operations that memory limits, at the largest size: a cache holds small ones."""
-    rows = hand_first([row for row in candidates(view, format_, op) if heads(row)])
+    rows = hand_first([row for row in candidates(view, format_, op) if not row.served_by_cache])
     if op not in PRODUCTS:
         largest = max((row.bytes for row in rows), default=0.0)
         rows = [row for row in rows if row.bytes == largest]
@@ -48,7 +47,7 @@ def pair(view: View, format_: str) -> Optional[tuple[Row, Row]]:
     """ReLU and GeLU at their largest common size, each by its fastest hand-written technique."""
     by_size: dict[str, dict[str, Row]] = {}
     for op in ("relu", "gelu"):
-        rows = [row for row in candidates(view, format_, op) if heads(row)]
+        rows = [row for row in candidates(view, format_, op) if not row.served_by_cache]
         for row in sorted(hand_first(rows), key=lambda r: r.flops_per_s or 0.0):
             by_size.setdefault(shape_text(row.shape), {})[op] = row
     both = [(found["relu"], found["gelu"]) for found in by_size.values() if len(found) == 2]

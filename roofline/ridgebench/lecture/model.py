@@ -5,8 +5,7 @@ from typing import Iterable, Optional
 
 from ridgebench.program import predict
 from ridgebench.records import Row
-from ridgebench.roofs import PRODUCTS, least_time
-from ridgebench.view import View
+from ridgebench.view import PRODUCTS, View
 
 from .devices import Roof
 
@@ -48,15 +47,24 @@ class Basis:
         row = similar(self.view, op, written) if self.view else None
         if row is None:
             return self.roof.at(flops / traffic)
-        special = (row.roof or {}).get("special_results")
-        roof = {**(row.roof or {}), "special_results": special * flops / row.flops if special else None}
-        seconds = least_time(replace(row, flops=flops, bytes=traffic, roof=roof))
+        seconds = seconds_at(row, flops, traffic)
         return min(flops / seconds, self.roof.flops_per_s) if seconds else self.roof.at(flops / traffic)
+
+
+def seconds_at(row: Row, flops: float, traffic: float) -> float:
+    """The least time of another size of a judged row's operation, whose work per FLOP it shares."""
+    roof = row.roof or {}
+    parts = [traffic / roof["bytes_per_s"]]
+    if row.engine != "memory" and roof["flops_per_s"]:
+        parts.append(flops / roof["flops_per_s"])
+    if roof.get("special_results") and roof.get("special_results_per_s"):
+        parts.append(roof["special_results"] * flops / row.flops / roof["special_results_per_s"])
+    return max(parts)
 
 
 def similar(view: View, op: str, written: Optional[float]) -> Optional[Row]:
     """The row of an operation with the nearest share of written bytes; of equal ones the fastest."""
-    rows = [row for row in view.points if row.op == op and row.roof and row.roof["bytes_per_s"] and least_time(row)]
+    rows = [row for row in view.points if row.op == op and row.roof and row.roof["bytes_per_s"] and row.least_time_s]
     wanted = 0.0 if written is None else written
     return min(rows, key=lambda row: (abs(row.written_fraction - wanted), -(row.roof["flops_per_s"] or 0)), default=None)
 

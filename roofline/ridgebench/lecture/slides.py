@@ -10,6 +10,7 @@ from matplotlib.backends.backend_pdf import PdfPages
 
 from ridgebench.command_line import OK, Parser
 from ridgebench.files import output_folder, write_at_once
+from ridgebench.judged import judged
 from ridgebench.plot.drawable import check_range, with_short_texts
 from ridgebench.plot.drawing import METADATA, drawing, write
 from ridgebench.plot.style import THEMES, Theme
@@ -85,7 +86,7 @@ def open_run(folder: Optional[Path], device: Optional[str]) -> Optional[View]:
         return None
     run = load_run(folder)
     check_range(run)
-    return make_view(with_short_texts(run), device)
+    return make_view(with_short_texts(judged(run)), device)
 
 
 def make(chosen: Namespace) -> deck.Deck:

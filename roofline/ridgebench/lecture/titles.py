@@ -3,7 +3,6 @@
 from typing import Optional
 
 from ridgebench.plot.finding import spoken
-from ridgebench.roofs import is_roof
 from ridgebench.units import digits, enumerate_words, percent, rate
 from ridgebench.view import View
 
@@ -75,7 +74,7 @@ def product_finding(view: View, format_: str) -> str:
         return f"matmul reaches {percent(row.mfu)} % of the data sheet's peak"
     judged = view.only(format_)
     share = row.fraction_of_measured_roof
-    ceilings = {one.id for one in view.rows if one.role == "ceiling" and is_roof(one)}
+    ceilings = {one.id for one in view.rows if one.is_roof}
     if share and row.bound == "compute" and not judged.unsettled(row) and row.roof["compute_ceiling"] in ceilings:
         return f"matmul reaches {percent(min(share, 1.0))} % of the measured peak"
     return f"matmul runs at {rate(row.flops_per_s, 'FLOP/s')}"

@@ -10,6 +10,7 @@ from ridgebench.command_line import OK, Parser
 from ridgebench.data_sheets import find_sheet
 from ridgebench.each_once import each_once
 from ridgebench.files import output_folder
+from ridgebench.judged import judged
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Run, load_run
@@ -75,7 +76,7 @@ def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callabl
 def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = None) -> View:
     """The rows of a device, by default of the first one that has rows, with its own data sheet or those of --roof."""
     check_range(run)
-    view = with_points(make_view(with_short_texts(run), device), options.points)
+    view = with_points(make_view(with_short_texts(judged(run)), device), options.points)
     names = options.roof or filter(None, [run.environment["roof"] or view.device["data_sheet"]])
     return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
 
@@ -85,7 +86,11 @@ def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
     runs = each_once(options.results, load_run)
     if options.points and len(runs) > 1:
         raise ResultsError("--points belongs to one run; allowed: one results directory with it")
-    found = [(open_view(run, options, device), run.folder) for run in runs for device in devices_of(run, options.device)]
+    found: list[tuple[View, Path]] = []
+    for run in runs:
+        check_range(run)
+        run = judged(run)
+        found += [(open_view(run, options, device), run.folder) for device in devices_of(run, options.device)]
     return [view for view, _ in found], [folder for _, folder in found]
 
 

@@ -3,9 +3,7 @@
 from itertools import product
 from typing import Callable, Iterable, Optional
 
-from ridgebench.doubts import cut_by_budget
 from ridgebench.records import Row
-from ridgebench.roofs import heads
 from ridgebench.units import enumerate_words, percent, rate
 from ridgebench.view import View
 
@@ -36,7 +34,7 @@ def best(rows: Iterable[Row], key: Callable[[Row], Optional[float]]) -> Optional
 
 def named(view: View) -> list[Row]:
     """The hand-written rows that a figure may name: not a naive one, and none that caches may have served."""
-    return [row for row in view.points if row.origin == "hand" and not row.naive and heads(row)]
+    return [row for row in view.points if row.origin == "hand" and not row.naive and not row.served_by_cache]
 
 
 def hand(view: View) -> list[Row]:
@@ -202,7 +200,7 @@ def roofs_alone(view: View) -> str:
 def without_finding(view: View) -> str:
     """The title where no row may head the figure, or none meets a roof."""
     count = f"{len(view.points)} verified rows"
-    if any(share(row) and cut_by_budget(row, view.environment) for row in view.points):
+    if any(share(row) and row.cut_by_budget for row in view.points):
         return f"{count}; --budget cut the samples of the best ones"
     if any(share(row) for row in view.points):
         return f"{count}, none bound by memory or arithmetic"

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from ridgebench.doubts import UNSETTLED
 from ridgebench.records import Row
-from ridgebench.roofs import ABOVE_ROOF, RAISED
+from ridgebench.judged import ABOVE_ROOF, RAISED
 from ridgebench.units import digits, percent
 from ridgebench.view import View
 
@@ -57,7 +57,7 @@ def draw_key(page: Axes, view: View, theme: Theme, left: float, y: float, text: 
 def share_text(row: Row, view: View) -> str:
     """'88', '~88' where a control moved, '100↑' of a row that raised its roof, '–' without a roof.
 
-    A share above 1 is within the margin of the roof (ridgebench.roofs), and counts as 1.
+    A share above 1 is within the margin of the roof (docs/method/roofs.md), and counts as 1.
     """
     if share(row) is None:
         return "–"

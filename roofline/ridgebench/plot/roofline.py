@@ -6,7 +6,7 @@ from typing import Optional
 from matplotlib.figure import Figure
 
 from ridgebench.records import Row
-from ridgebench.roofs import RAISED
+from ridgebench.judged import RAISED
 from ridgebench.units import percent
 from ridgebench.view import View
 

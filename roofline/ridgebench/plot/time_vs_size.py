@@ -4,7 +4,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.records import Row
-from ridgebench.roofs import least_time
 from ridgebench.units import digits
 from ridgebench.view import View
 
@@ -23,7 +22,7 @@ def limits(view: View) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all sizes (MB) and all times, measured and predicted (ms)."""
     rows = [row for row in view.points if row.bytes]
     sizes = [row.bytes / 1e6 for row in rows]
-    known = [time for row in rows for time in (row.time_median_s, least_time(row))]
+    known = [time for row in rows for time in (row.time_median_s, row.least_time_s)]
     times = [time * 1e3 for time in known if time]
     floor = view.device["launch_floor_s"]
     if floor and min(times) < 30e3 * floor:  # else it would lie far below all rows
@@ -36,7 +35,7 @@ def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
     for name in sorted({row.format for row in rows}):
         found: dict[float, float] = {}
         for row in rows:
-            if row.format == name and (bound := least_time(row)):
+            if row.format == name and (bound := row.least_time_s):
                 size = row.bytes / 1e6
                 found[size] = min(bound, found.get(size, bound))
         line = sorted((size, bound * 1e3) for size, bound in found.items())

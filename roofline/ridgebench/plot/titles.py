@@ -2,9 +2,7 @@
 
 from typing import Optional
 
-from ridgebench.doubts import cut_by_budget
 from ridgebench.records import Row
-from ridgebench.roofs import least_time
 from ridgebench.units import digits, percent
 from ridgebench.view import View
 
@@ -13,7 +11,7 @@ from .finding import best, capital, moved_finding, no_claim, settled, spoken
 
 def excess(row: Row) -> Optional[float]:
     """Measured time over its least time by the roofs."""
-    least = least_time(row)
+    least = row.least_time_s
     return row.time_median_s / least if least else None
 
 
@@ -28,7 +26,7 @@ def time_title(view: View) -> str:
     }
     moved = moved_finding(view)
     if not nearest:
-        cut = any(excess(row) and cut_by_budget(row, view.environment) for row in view.points)
+        cut = any(excess(row) and row.cut_by_budget for row in view.points)
         nothing = "--budget cut the samples of the best ones" if cut else "no measured roof to predict a bound from"
         return capital(moved) if moved else f"Time of {len(view.points)} verified rows; {nothing}"
     listed = ", ".join(f"{op} {digits(max(value, 1.0))}" for op, value in nearest.items())

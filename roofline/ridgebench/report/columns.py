@@ -7,7 +7,7 @@ from ridgebench.plot.finding import share
 from ridgebench.plot.panel import share_text
 from ridgebench.plot.runs import LIMITS
 from ridgebench.records import Row, shape_text
-from ridgebench.roofs import RAISED
+from ridgebench.judged import RAISED
 from ridgebench.text import cut
 from ridgebench.units import digits, percent, rate, seconds
 from ridgebench.view import View

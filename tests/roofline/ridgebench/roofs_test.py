@@ -4,29 +4,25 @@ from dataclasses import replace
 
 import pytest
 from golden import GOLDEN, ROOT
+from judged_view import judged_again
 
 from ridgebench.plot import finding, titles
 from ridgebench.plot.page import fits
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.records import Row, load_run
-from ridgebench.roofs import (
-    ABOVE_ROOF,
-    MARGIN,
-    PARTIAL_RATE,
-    SERVED_BY_CACHE,
-    SHORT_ROTATION,
-    heads,
-    is_roof,
-    judged,
-    least_time,
-)
+from ridgebench.judged import ABOVE_ROOF, MARGIN
 from ridgebench.view import View, make_view
 
+SERVED_BY_CACHE, SHORT_ROTATION, PARTIAL_RATE = "served_by_cache", "short_rotation", "partial_rate"  # flags
 PUBLISHED = sorted(path.parent for path in ROOT.glob("results/*/*/records.jsonl") if path.parent.parent.name != "local")
 
 
 def rows() -> list[Row]:
     return load_run(GOLDEN).rows
+
+
+def judged(some: list[Row]) -> list[Row]:
+    return judged_again(replace(make_view(load_run(GOLDEN), None), rows=some)).rows
 
 
 def find(some: list[Row], op: str, name: str = "fp32", technique: str = "") -> Row:
@@ -37,7 +33,8 @@ def find(some: list[Row], op: str, name: str = "fp32", technique: str = "") -> R
 def faster(row: Row, factor: float) -> Row:
     """The row at this share of its memory roof."""
     rate = factor * row.roof["bytes_per_s"]
-    return replace(row, bytes_per_s=rate, time_median_s=row.bytes / rate, fraction_of_measured_roof=factor)
+    seconds = row.bytes / rate
+    return replace(row, bytes_per_s=rate, flops_per_s=row.flops / seconds, time_median_s=seconds, fraction_of_measured_roof=factor)
 
 
 def with_rate(factor: float) -> list[Row]:
@@ -53,13 +50,13 @@ def test_a_row_above_its_roof_raises_it_for_all_rows_of_the_mix_and_is_flagged()
     before = find(rows(), "relu", "bf16")
     assert other.roof["bytes_per_s"] == pytest.approx(1.05 * before.roof["bytes_per_s"])
     assert other.fraction_of_measured_roof == pytest.approx(before.fraction_of_measured_roof / 1.05, rel=1e-3)
-    assert dot == find(rows(), "dot"), "another mix"
+    assert dot == find(judged(rows()), "dot"), "another mix"
     ceiling = next(row for row in after if row.id == relu.roof["memory_ceiling"])
     assert (ceiling.raised, ceiling.raised_by) == (pytest.approx(1.05), relu.id)
 
 
 def test_a_row_within_the_margin_changes_nothing():
-    assert with_rate(1 + MARGIN / 2)[-1] == rows()[-1]
+    assert with_rate(1 + MARGIN / 2)[-1] == judged(rows())[-1]
     assert not any(ABOVE_ROOF in row.flags or row.raised != 1 for row in with_rate(1 + MARGIN / 2))
 
 
@@ -81,8 +78,10 @@ def test_a_row_that_caches_may_serve_raises_no_roof_and_heads_no_title(flags, of
     some = [replace(row, flags=of_ceilings) if row.saturates == "memory" else replace(row, flags=[]) for row in rows()]
     after = judged([replace(faster(row, 2.0), flags=flags) if row.id == victim.id else row for row in some])
     row = next(row for row in after if row.id == victim.id)
-    assert any(row.raised != 1 for row in after) == raises == (ABOVE_ROOF in row.flags) == heads(replace(row, bound="memory"))
-    assert heads(replace(row, bound="compute"))
+    assert any(row.raised != 1 for row in after) == raises == (ABOVE_ROOF in row.flags)
+    for bound, served in (("memory", not raises), ("compute", False)):
+        again = judged([replace(one, bound=bound) if one.id == victim.id else one for one in after])
+        assert [one.served_by_cache for one in again if one.id == victim.id] == [served]
 
 
 @pytest.mark.parametrize(("op", "raised"), [("matmul", True), ("gelu", False)])
@@ -94,18 +93,23 @@ def test_the_flops_of_gelu_are_a_convention_and_raise_no_engine(op, raised):
     assert ABOVE_ROOF in next(row for row in after if row.id == victim.id).flags
 
 
+def is_roof(ceiling: Row) -> bool:
+    return next(row.is_roof for row in judged([ceiling if row.id == ceiling.id else row for row in rows()]) if row.id == ceiling.id)
+
+
 def test_a_burst_and_an_instruction_below_the_full_rate_are_no_roofs():
     ceiling = next(row for row in rows() if row.saturates == "fma")
     assert is_roof(ceiling) and is_roof(replace(ceiling, burst=False, technique="burst_mode"))
     assert not is_roof(replace(ceiling, burst=True))
-    assert not is_roof(replace(ceiling, technique="wgmma_burst")), "older records say it by the name"
+    assert not is_roof(replace(ceiling, burst=None, technique="wgmma_burst")), "older records say it by the name"
     assert not is_roof(replace(ceiling, flags=[PARTIAL_RATE]))
 
 
 def test_the_special_ceiling_bounds_the_time():
     row = find(rows(), "relu")
     special = {"special_results": 3e9, "special_results_per_s": 1e9}
-    assert least_time(replace(row, roof={**row.roof, **special})) == 3.0
+    after = judged([replace(row, roof={**row.roof, **special}) if one.id == row.id else one for one in rows()])
+    assert next(one.least_time_s for one in after if one.id == row.id) == 3.0
 
 
 @pytest.fixture(params=PUBLISHED, ids=lambda folder: folder.parent.name, scope="module")
@@ -160,7 +164,7 @@ def test_a_ridge_is_that_of_the_records(published):
 def test_tf32x3_has_a_third_of_tf32_s_roof_where_an_older_record_has_none():
     view = make_view(load_run(next(f for f in PUBLISHED if "h100" in f.parent.name)), None).only("tf32x3")
     assert finding.roofline_title(view) == "2 verified rows; --budget cut the samples of the best ones"
-    whole = replace(view, environment=view.environment | {"budget_s": None})
+    whole = judged_again(replace(view, environment=view.environment | {"budget_s": None}))
     assert finding.roofline_title(whole) == "tf32x3 matmul reaches 77 % of this machine's tensor roof"
     assert [roof.name for roof in measured_roofs(view).compute] == ["tf32x3 tensor", "fp32 fma"]
 

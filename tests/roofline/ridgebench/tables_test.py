@@ -8,7 +8,7 @@ from typing import Callable
 import pytest
 from ridgebench import ladder_tables, result_tables, tables
 from ridgebench.result_tables import captioned, format_names
-from ridgebench.roofs import MARGIN
+from ridgebench.judged import MARGIN
 from golden import GOLDEN, ROOT, read_environment
 
 

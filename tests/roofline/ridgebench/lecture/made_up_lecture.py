@@ -1,10 +1,11 @@
-"""Made-up runs for the lecture figure and the slides: views with sweeps, without files and without the binary."""
+"""Made-up runs for the lecture figure and the slides: views with sweeps."""
 
 import random
 from dataclasses import replace
 from functools import cache
 
 from golden import GOLDEN
+from judged_view import judged_again
 
 from ridgebench.records import Row, load_run, shape_text
 from ridgebench.view import View, make_view
@@ -112,4 +113,4 @@ def made_up(seed: int) -> View:
     gpu = dice.random() < 0.5
     device = golden().device | {"model": dice.choice(NAMES), "backend": "cuda" if gpu else "cpu",
                                 "data_sheet": "h100-sxm" if gpu and dice.random() < 0.5 else None}
-    return View(golden().environment, device, list(unique.values()), False)
+    return judged_again(View(golden().environment, device, list(unique.values()), False))

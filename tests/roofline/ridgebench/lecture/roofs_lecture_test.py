@@ -5,6 +5,7 @@ from math import isclose
 
 import pytest
 from golden import ROOT as CHECKOUT
+from judged_view import judged_again
 from made_up_lecture import golden, square, template, timed
 from made_up_lecture import predict as made_up_predict
 
@@ -48,7 +49,7 @@ def test_products_of_tensor_cores_without_a_ceiling_have_no_measured_roof(engine
     product = timed("matmul", "cublas", "fp32", square(8192), 9e12, ROOF, engine=engine)
     product = replace(product, roof=no_peak if engine == "tensor" else ROOF)
     naive = timed("matmul", "naive", "fp32", square(1024), 1e10, ROOF, engine="fma")
-    view = View(golden().environment, golden().device, [flat, slope, product, naive], False)
+    view = judged_again(View(golden().environment, golden().device, [flat, slope, product, naive], False))
     assert (devices.measured_roof(view) is not None) == known
 
 
@@ -67,7 +68,7 @@ def host_deck(monkeypatch, share: float):
     squares = [timed("matmul", "good", "fp32", square(n), min(1e11 * n / 6 * share, 8e11), ROOF) for n in (16, 64, 256)]
     rows = [timed("matmul", "good", "fp32", square(1024) | {"m": m}, 1e10 * m, ROOF) for m in (1, 8, 64)]
     slope, flat = replace(template("memory"), bytes_per_s=1e11), replace(template("fma"), flops_per_s=1e12)
-    view = View(golden().environment, golden().device, [flat, slope, *squares, *rows], False)
+    view = judged_again(View(golden().environment, golden().device, [flat, slope, *squares, *rows], False))
     return deck.make(view, [], "fp32", "RUN", "ridgebench slides RUN")
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from golden import ROOT
+from judged_view import judged_again
 from made_up_lecture import golden, made_up, predict, square, template, timed
 
 from ridgebench.lecture import measured, model, scene, titles
@@ -24,7 +25,7 @@ def without_binary(monkeypatch):
 def view_of(*rows) -> View:
     flat = replace(template("fma"), flops_per_s=1e12)
     slope = replace(template("memory"), bytes_per_s=1e11)
-    return View(golden().environment, golden().device, [flat, slope, *rows], False)
+    return judged_again(View(golden().environment, golden().device, [flat, slope, *rows], False))
 
 
 def title(view: View) -> str:
@@ -86,7 +87,7 @@ def test_a_roof_that_moved_gives_no_share():
     control = replace(template("fma"), role="control", id=template("fma").id + ":control", flops_per_s=0.9e12)
     view = view_of(good)
     assert "of the measured peak" in title(view)
-    moved = title(replace(view, rows=[*view.rows, control]))
+    moved = title(judged_again(replace(view, rows=[*view.rows, control])))
     assert "measured peak" not in moved and "matmul runs at 500 GFLOP/s" in moved
 
 
@@ -104,7 +105,7 @@ def test_the_title_of_the_published_run():
     view = make_view(load_run(folder), None)
     told = titles.finding(scene.make(view, [], None), LECTURE)
     assert told == "H100 SXM, bf16: GeLU does 20 times the work of ReLU in the same time"
-    whole = replace(view, environment=view.environment | {"budget_s": None})
+    whole = judged_again(replace(view, environment=view.environment | {"budget_s": None}))
     told = titles.finding(scene.make(whole, [], None), LECTURE)
     assert told == ("H100 SXM, bf16: GeLU does 20 times the work of ReLU in the same time; matmul reaches 75 % of the "
                     "data sheet's peak"), "only the budget took it out: the best row has 7 samples"
@@ -112,12 +113,12 @@ def test_the_title_of_the_published_run():
 
 def test_no_row_of_a_run_that_did_not_end_heads_a_figure_or_a_slide():
     view = view_of(*relu_and_gelu(1.0), product(4096, 9e11))
-    endless = replace(view, environment=view.environment | {"ended": None})
+    endless = judged_again(replace(view, environment=view.environment | {"ended": None}))
     assert "matmul" in title(view) and "GeLU" in title(view)
     assert title(endless) == titles.model_finding(scene.make(endless, [], "fp32")) or "reaches" not in title(endless)
     assert "times the work" not in title(endless) and "measured peak" not in title(endless)
     cut = [replace(row, flags=["few_samples"]) if row.op == "matmul" else row for row in view.rows]
-    budgeted = replace(view, rows=cut, environment=view.environment | {"budget_s": 60.0})
+    budgeted = judged_again(replace(view, rows=cut, environment=view.environment | {"budget_s": 60.0}))
     assert "times the work" in title(budgeted) and "matmul" not in title(budgeted)
 
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from golden import GOLDEN
+from judged_view import judged_again
 
 from ridgebench.plot import finding, page, panel, points, titles
-from ridgebench.records import load_run
-from ridgebench.roofs import least_time
+from ridgebench.records import Row, load_run
 from ridgebench.view import View, make_view
 
 
@@ -15,7 +15,7 @@ def golden() -> View:
 
 
 def changed(view: View, condition, **values) -> View:
-    return replace(view, rows=[replace(r, **values) if condition(r) else r for r in view.rows])
+    return judged_again(replace(view, rows=[replace(r, **values) if condition(r) else r for r in view.rows]))
 
 
 def test_the_title_names_the_compute_roof_and_the_memory_roof():
@@ -58,7 +58,7 @@ def test_a_row_of_the_memory_engine_has_no_compute_roof():
     })
     assert finding.roofline_title(view) == finding.roofline_title(golden())
     row = next(r for r in view.points if r.op == "relu" and r.format == "fp32")
-    assert least_time(row) == row.bytes / 3.6e10
+    assert row.least_time_s == row.bytes / 3.6e10
 
 
 def test_a_library_row_is_no_finding():
@@ -87,11 +87,12 @@ def test_without_a_roof_or_a_row_the_title_says_so():
 
 def test_the_lower_bound_is_the_larger_of_compute_and_memory_time():
     row = next(r for r in golden().points if r.op == "relu" and r.format == "fp32")
-    assert least_time(row) == row.bytes / 3.6e10
+    assert row.least_time_s == row.bytes / 3.6e10
     row = next(r for r in golden().points if r.op == "matmul")
-    assert least_time(row) == row.flops / 4e11
-    without = replace(row, roof={**row.roof, "flops_per_s": None})
-    assert least_time(without) is None, "traffic alone would promise too much"
+    assert row.least_time_s == row.flops / 4e11
+    bare = changed(golden(), lambda r: r.id == row.id, roof={**row.roof, "flops_per_s": None})
+    without = next(r for r in bare.points if r.id == row.id)
+    assert without.least_time_s is None, "traffic alone would promise too much"
 
 
 def test_the_time_title_says_how_far_the_best_rows_and_the_slowest_are_from_the_least_time():
@@ -107,7 +108,7 @@ def with_control(view: View, op: str, change: float) -> View:
                 **{key: value * (1 + change) for key in ("flops_per_s", "bytes_per_s") if (value := getattr(row, key))})
         for row in view.ceilings if row.id.startswith(op)
     ]
-    return replace(view, rows=view.rows + again)
+    return judged_again(replace(view, rows=view.rows + again))
 
 
 def test_titles_claim_nothing_of_a_roof_whose_control_moved():
@@ -130,10 +131,15 @@ def test_a_naive_row_heads_no_figure():
     assert "matmul" not in finding.roofline_title(naive)
 
 
+def packed(view: View) -> Row:
+    return next(row for row in view.points if row.technique == "packed" and row.flops > 1e9)
+
+
 def test_a_share_by_a_roof_that_moved_is_marked_and_not_written_at_its_point():
     view = with_control(golden(), "fma", 0.5)
-    row = next(row for row in view.points if row.technique == "packed" and row.flops > 1e9)
+    row = packed(view)
     assert panel.share_text(row, view).startswith("~") and points.text_of(row, view) == "fp32 matmul"
+    row = packed(golden())
     assert points.text_of(row, golden()).endswith("88 %")
     raised = replace(row, flags=["above_roof"], fraction_of_measured_roof=1.004)
     assert panel.share_text(raised, golden()) == "100↑"
@@ -170,7 +176,7 @@ def test_skipped_cases_are_counted_and_all_other_results_listed_by_reason():
 
 
 def described(view: View, **environment) -> View:
-    return replace(view, environment=view.environment | environment)
+    return judged_again(replace(view, environment=view.environment | environment))
 
 
 def test_no_title_rests_on_a_run_that_did_not_end():
@@ -180,7 +186,7 @@ def test_no_title_rests_on_a_run_that_did_not_end():
             assert title(view) == f"No claim: {why}; 15 verified rows"
         assert finding.roofline_title(view.only("bf16")).startswith("bf16: no claim: the run ")
         assert "unfinished run" in page.subtitle(view) and finding.compute_bound(view) == []
-    assert "cut off" in finding.roofline_title(replace(golden(), torn=True))
+    assert "cut off" in finding.roofline_title(judged_again(replace(golden(), torn=True)))
     foreign = described(golden(), ended=None, imported={"tool": "other"})
     assert finding.roofline_title(foreign) == finding.roofline_title(golden())
 
@@ -198,13 +204,13 @@ def test_a_row_that_the_budget_cut_heads_no_title():
 
 def test_what_the_run_recorded_counts_and_not_the_rows():
     view = with_control(golden(), "fma", 0.5)
-    row = next(row for row in view.points if row.technique == "packed" and row.flops > 1e9)
+    row = packed(view)
     calm = described(view, controls=[], doubted={})
-    assert panel.share_text(row, calm) == "88" and finding.roofline_title(calm) == finding.roofline_title(golden())
+    assert panel.share_text(packed(calm), calm) == "88" and finding.roofline_title(calm) == finding.roofline_title(golden())
     ceiling = row.roof["compute_ceiling"]
     control = {"ceiling": ceiling, "control": f"{ceiling}:control", "change": -0.031, "moved": True, "earlier": False}
     doubted = described(golden(), controls=[control], doubted={row.id: [ceiling]})
-    assert panel.share_text(row, doubted) == "~88" and doubted.moved == {ceiling: -0.031}
+    assert panel.share_text(packed(doubted), doubted) == "~88" and doubted.moved == {ceiling: -0.031}
     assert "no claim on the FMA roof: its control moved by 3 %" in finding.roofline_title(doubted)
     earlier = replace(doubted, rows=[one for one in doubted.rows if one.id != ceiling])
     assert "no claim on the earlier roof: its control moved by 3 %" in finding.moved_finding(earlier)

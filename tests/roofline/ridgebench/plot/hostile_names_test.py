@@ -66,19 +66,31 @@ def test_a_name_of_five_megabytes_is_cut(edit, text):
     assert all(len(found) < 2000 for found in svg_texts(folder))
 
 
-@pytest.mark.parametrize("text", ["a\x00b", "a\x1b[31mb", "a\nb", "a\ud800b"])
+@pytest.mark.parametrize("text", ["a\x00b", "a\x1b[31mb", "a\nb"])
 def test_characters_that_no_figure_can_hold_are_replaced(edit, text):
     folder = edit(rename(text))
     assert main([str(folder), "--formats", "svg"]) == 0
     assert any(found.startswith("a") and "b (cpu)" in found for found in svg_texts(folder))
 
 
-def test_a_format_name_cannot_leave_the_output_folder(edit):
+def refused(folder, capsys) -> str:
+    """The one line of the refusal."""
+    assert main([str(folder), "--formats", "svg"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and error[:-1].isprintable()
+    return error
+
+
+def test_half_a_character_is_no_json(edit, capsys):
+    assert "records.jsonl:10: not JSON" in refused(edit(rename("a\ud800b")), capsys)
+
+
+def test_a_format_name_cannot_leave_the_output_folder(edit, capsys):
     def change(records, _):
         for record in records:
             if record["op"] == "relu":
                 record["format"] = "../../evil/fp$8$"
 
     folder = edit(change)
-    assert main([str(folder), "--formats", "svg"]) == 0
-    assert (folder / "figures" / "roofline-.._.._evil_fp_8_.svg").is_file()
+    assert "unknown format '../../evil/fp$8$'; allowed: fp32, " in refused(folder, capsys)
+    assert not (folder / "figures").exists() and not list(folder.parent.rglob("*evil*"))

@@ -7,6 +7,7 @@ from math import isclose
 import matplotlib.style
 import pytest
 from golden import GOLDEN, ROOT
+from judged_view import judged_again
 from matplotlib.collections import PathCollection
 from matplotlib.path import Path
 from matplotlib.text import Text
@@ -95,7 +96,7 @@ def test_axes_end_a_decade_after_the_last_ridge_or_point(name):
 
 def test_a_label_of_several_roofs_names_each_format_in_its_hue():
     fma = next(row for row in golden().ceilings if row.saturates == "fma")
-    both = replace(golden(), rows=[*golden().rows, replace(fma, id="fma_peak/bf16", format="bf16", arithmetic="bf16")])
+    both = judged_again(replace(golden(), rows=[*golden().rows, replace(fma, id="fma_peak/bf16", format="bf16", arithmetic="bf16")]))
     colours = {text.get_text(): text.get_color() for text in visible_texts(drawn(roofline, both))
                if text.get_text() in ("fp32", "bf16") and text.get_ha() == "left"}
     assert colours == {"fp32": LIGHT.text("fp32"), "bf16": LIGHT.text("bf16")}
@@ -268,13 +269,13 @@ def test_no_text_overlaps_another(view, figure_of):
 def with_rates(read: float, copy: float, l3: float, l2: float, l1: float) -> View:
     """Golden rows under other slanted roofs, in GB/s, and a third cache."""
     view = golden()
-    third = next(replace(row, level=3) for row in view.ceilings if row.level == 2)
+    third = next(replace(row, id="l3/repeated", level=3) for row in view.ceilings if row.level == 2)
     rates = {"dram/read": read, "dram/copy": copy, 1: l1, 2: l2, 3: l3}
     rows = []
     for row in [*view.rows, third]:
         key = row.level or "/".join(row.id.split("/")[:2])
         rows.append(replace(row, bytes_per_s=rates[key] * 1e9) if key in rates else row)
-    return replace(view, rows=rows)
+    return judged_again(replace(view, rows=rows))
 
 
 @pytest.mark.parametrize("rates", [

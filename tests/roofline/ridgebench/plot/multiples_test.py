@@ -6,6 +6,7 @@ from math import isclose
 import matplotlib.style
 import pytest
 from golden import GOLDEN
+from judged_view import judged_again
 from layout_test import ALL, overlapping
 
 from ridgebench.plot import multiples
@@ -38,7 +39,7 @@ def with_sweeps(formats=ALL, sizes=(32, 128, 512, 2048), share=0.8) -> View:
                     model, id=f"{technique}/{name}/{n}", technique=technique, format=name, flops=flops, bytes=size,
                     shape={"m": n, "n": n, "k": n, "layout": "nt"}, intensity_flop_per_byte=flops / size,
                     flops_per_s=flops / time, bytes_per_s=size / time, fraction_of_measured_roof=part, **times))
-    return replace(view, rows=[row for row in view.rows if row.op != "matmul"] + rows)
+    return judged_again(replace(view, rows=[row for row in view.rows if row.op != "matmul"] + rows))
 
 
 def drawn(view: View, theme="light"):

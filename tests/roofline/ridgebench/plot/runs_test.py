@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import matplotlib.style
 import pytest
 from golden import GOLDEN, ROOT, read_environment, read_records, write_records
+from judged_view import judged_again
 from matplotlib.text import Annotation
 
 from ridgebench.data_sheets import find_sheet
@@ -37,7 +38,7 @@ def sped_up(view: View, factor: float, condition=lambda row: True) -> View:
         values = {key: getattr(row, key) / factor for key in TIMES if getattr(row, key)}
         return replace(row, **values, **{key: getattr(row, key) * factor for key in RATES if getattr(row, key)})
 
-    return replace(view, rows=[faster(row) if condition(row) else row for row in view.rows])
+    return judged_again(replace(view, rows=[faster(row) if condition(row) else row for row in view.rows]))
 
 
 def named(view: View, model: str, backend: str = "cpu") -> View:
@@ -244,6 +245,6 @@ def test_what_cannot_be_drawn_together_is_named_in_one_line(tmp_path, capfd, mon
 
 
 def test_no_title_rests_on_a_run_of_several_that_did_not_end():
-    endless = replace(sped_up(golden(), 2.0), environment=golden().environment | {"interrupted": True})
+    endless = judged_again(replace(sped_up(golden(), 2.0), environment=golden().environment | {"interrupted": True}))
     assert title(runs_of(golden(), endless)) == "No claim: run B did not end"
     assert "2 times" in title(runs_of(golden(), sped_up(golden(), 2.0)))
