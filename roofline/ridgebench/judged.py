@@ -4,7 +4,6 @@ This package has no rule about roofs. It reads the judgement from judged.json, o
 """
 
 import hashlib
-import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Optional
@@ -93,9 +92,6 @@ def stored(folder: Path) -> Optional[dict[str, Any]]:
 
 def asked(folder: Path) -> dict[str, Any]:
     """The judgement by the program. Raises ResultsError."""
-    if not shutil.which(program.binary() or "ridgebench"):
-        raise ResultsError(f"{folder}: has no {FILE} of its records, and there is no program ridgebench that judges them; "
-                           "scripts/build.sh builds it")
     name = str(folder)
     return program.asked("show", name if not name.startswith("-") else f"./{name}", seconds=LONGEST_S)["runs"][0]
 

@@ -25,9 +25,16 @@ def binary() -> str:
     return command_line.BINARY or str(installed.program() or shutil.which("ridgebench") or "")
 
 
+def exists() -> bool:
+    """Whether there is a program to ask."""
+    return shutil.which(binary() or "ridgebench") is not None
+
+
 def asked(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
     """What `ridgebench WORDS --json` prints. Raises ResultsError with the program's line and its exit code."""
     code = command_line.USAGE
+    if not exists():
+        raise ResultsError(f"cannot ask the program ridgebench for `{' '.join(words)}`: there is none; scripts/build.sh builds it")
     try:
         command = [binary(), *words, "--json"]
         done = answered(command, text=True, timeout=seconds, errors="replace")

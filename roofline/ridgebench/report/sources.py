@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data_sheets import find_sheet, sheet_if_known
 from ridgebench.each_once import each_once
 from ridgebench.files import ResultsError
 from ridgebench.judged import judged
@@ -135,10 +135,8 @@ def views(run: Run, points: list[Path]) -> list[View]:
 
 def with_own_sheet(view: View) -> View:
     name = view.environment["roof"] or view.device["data_sheet"]
-    try:
-        return view.with_sheets(find_sheet(name)) if name else view
-    except ResultsError:  # a sheet of the user that is no longer there
-        return view
+    sheet = sheet_if_known(name) if name else None
+    return view.with_sheets(sheet) if sheet else view
 
 
 def all_measured_roofs(view: View) -> Roofs:

@@ -72,7 +72,7 @@ def test_a_file_that_does_not_fit_is_judged_again(damage, finished, tmp_path, mo
     without_program(monkeypatch)
     assert main(["plot", str(folder), "--out", str(tmp_path)]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "there is no program ridgebench" in error and str(folder) in error
+    assert error.count("\n") == 1 and "cannot ask the program ridgebench" in error and str(folder) in error
 
 
 def test_words_of_show_that_make_no_sense():

@@ -8,8 +8,7 @@ import numpy as np
 
 from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE, VARIABLES, against
 from ridgebench.compare.judge import EXTERNAL_EVENTS
-from ridgebench.data_sheets import Sheet, find_sheet
-from ridgebench.files import ResultsError
+from ridgebench.data_sheets import Sheet, sheet_if_known
 from ridgebench.text import short
 
 from . import outlier
@@ -161,10 +160,7 @@ def peers(gpus: list[Gpu], usable: list[int]) -> list[Group]:
 
 def sheet_of(gpu: Gpu) -> Optional[Sheet]:
     name = gpu.facts.get("data_sheet")
-    try:
-        return find_sheet(name) if isinstance(name, str) and name else None
-    except ResultsError:
-        return None
+    return sheet_if_known(name) if isinstance(name, str) and name else None
 
 
 def promised(column: Column, sheet: Optional[Sheet]) -> float:

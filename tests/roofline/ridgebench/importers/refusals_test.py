@@ -112,7 +112,7 @@ def test_options_and_paths(tmp_path, capsys):
     assert "not found" in refused(tmp_path, capsys, "csv", tmp_path / "absent")
     assert "not a regular file" in refused(tmp_path, capsys, "csv", tmp_path)
     assert "invalid choice" in refused(tmp_path, capsys, "perf", plain)
-    assert "no data sheet named" in refused(tmp_path, capsys, "csv", plain, "--roof", "h1000")
+    assert "no data sheet 'h1000'; nearest: h100" in refused(tmp_path, capsys, "csv", plain, "--roof", "h1000")
     assert "--unit is an option of triton" in refused(tmp_path, capsys, "csv", plain, "--unit", "ms")
     assert "unknown --format 'int32'; allowed: fp32, " in refused(tmp_path, capsys, "csv", plain, "--format", "int32")
     assert "no column names a unit" in refused(tmp_path, capsys, "triton", FILES / "triton_old.csv")

@@ -126,7 +126,7 @@ def fails(main, arguments: list, capfd) -> str:
         (["--font-scale", "3"], "'3' is not a number from 0.5 to 1.25"),
         (["--theme", "pink"], "invalid choice: 'pink'"),
         (["--style", "pretty"], "invalid choice: 'pretty'"),
-        (["--on", "h1000"], "no data sheet named 'h1000'; nearest: h100"),
+        (["--on", "h1000"], "no data sheet 'h1000'; nearest: h100"),
         (["--on", "."], "--on .: is a folder; allowed: a data sheet"),
         (["--on", "a100", "--format", "fp8"], "a100-80-sxm has no peak for fp8_e4m3; allowed: fp32"),
         (["--format", "tf32", "--op", "matmul,relu"], "relu has no format tf32; allowed: fp32"),
@@ -153,7 +153,7 @@ def test_neither_a_run_nor_a_device(capfd):
 
 
 def test_bad_input_of_slides(capfd, tmp_path):
-    assert "no data sheet named 'h1000'" in fails(slides.main, ["--on", "h1000", "--out", tmp_path], capfd)
+    assert "no data sheet 'h1000'" in fails(slides.main, ["--on", "h1000", "--out", tmp_path], capfd)
     assert "not found; allowed: a results directory" in fails(slides.main, [tmp_path / "nowhere"], capfd)
     without_roof = [GOLDEN, "--format", "fp8_e5m2", "--out", tmp_path]
     assert "the run has no roof for fp8_e5m2; allowed: fp32, bf16" in fails(slides.main, without_roof, capfd)

@@ -5,7 +5,7 @@ import os
 import shutil
 
 import pytest
-from golden import GOLDEN, full_disk, read_environment, read_records, write_records
+from golden import GOLDEN, ROOT, full_disk, read_environment, read_records, write_records
 
 from ridgebench.__main__ import run
 from ridgebench.plot.cli import main
@@ -93,8 +93,8 @@ def test_records_of_a_device_that_the_environment_lacks(edit, capfd):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--roof", "h1000"], "no data sheet named 'h1000'; nearest: h100; there are "),
-        (["--roof", "nowhere.json"], "nowhere.json: not found; is this a data sheet?"),
+        (["--roof", "h1000"], "no data sheet 'h1000'; nearest: h100; allowed: "),
+        (["--roof", "nowhere.json"], "no data sheet 'nowhere.json'; allowed: "),
         (["--formats", "svg,gif"], "'gif' is not one of"),
         (["--theme", "pink"], "invalid choice: 'pink'"),
         (["--device", "cuda:0"], "no records of device 'cuda:0'; there are cpu"),
@@ -111,10 +111,12 @@ def test_no_directory_named(capfd):
 
 def test_a_malformed_data_sheet(capfd, tmp_path):
     sheet = tmp_path / "sheet.json"
-    for text in ("{", "[]", '{"name": "x", "peaks": 3}', '{"name": "x", "peaks": []}'):
+    whole = json.loads((ROOT / "roofline" / "devices" / "l4.json").read_text())
+    for text, wrong in (("{", "not JSON"), ("[]", "is an array; allowed: an object"), (json.dumps(whole | {"peaks": 3}), "peaks"),
+                        (json.dumps({key: value for key, value in whole.items() if key != "memory"}), "key memory is missing")):
         sheet.write_text(text)
         message = fails([GOLDEN, "--out", tmp_path, "--roof", sheet], capfd)
-        assert f"{sheet}: not a data sheet" in message
+        assert f"{sheet}: " in message and wrong in message
 
 
 def test_an_output_folder_that_is_a_file(capfd, tmp_path):

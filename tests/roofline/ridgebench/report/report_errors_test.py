@@ -51,7 +51,7 @@ def test_rows_without_a_verified_one_still_make_a_page(results):
 
 
 def test_an_unknown_device_and_points_that_are_none(results, tmp_path, capfd):
-    assert "no data sheet named 'h300'" in fails(capfd, results, "--on", "h300")
+    assert "no data sheet 'h300'" in fails(capfd, results, "--on", "h300")
     assert "not found" in fails(capfd, results, "--points", tmp_path / "nowhere")
     assert "no point of another tool" in fails(capfd, results, "--points", results)
     assert main(["report", str(results), "--on", str(results)]) == 0
