@@ -26,7 +26,7 @@ TEST(KeptStateTest, WhatARowChangedIsAsItWas) {
     umask(mask ^ 0777U);
     const rlimit fewer{.rlim_cur = files.rlim_cur - 1, .rlim_max = files.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &fewer), 0);
-    std::setlocale(LC_ALL, locale == "C" ? "C.UTF-8" : "C");
+    ASSERT_NE(std::setlocale(LC_ALL, locale == "C" ? "C.UTF-8" : "C"), nullptr);
     sigset_t terminate;
     sigemptyset(&terminate);
     sigaddset(&terminate, SIGTERM);
