@@ -34,6 +34,13 @@ def script(folder: Path, *lines: str, **variables: str) -> subprocess.CompletedP
     return cmake("-P", folder / "script.cmake", cwd=folder, **variables)
 
 
+def test_a_file_that_gets_properties_must_exist(tmp_path):
+    name = "include({}/cmake/source_files.cmake)".format(ROOT)
+    set_it = "set_properties_of_files(FILES script.cmake {} PROPERTIES COMPILE_OPTIONS -O3)"
+    text = message(script(tmp_path, name, set_it.format("moved.cpp")))
+    assert f"{tmp_path} has no file 'moved.cpp', for which CMake sets properties" in text
+
+
 @pytest.fixture(name="nvcc")
 def nvcc_fixture(tmp_path):
     """A fake nvcc that knows three architectures; `write` gives it another text."""
