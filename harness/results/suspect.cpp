@@ -48,9 +48,12 @@ bool too_fast(const Record& r) {
   return r.status == Status::ok && exceeds(r, over_ceilings(r, r.time->median), kSuspectMargin);
 }
 
+double suspect_margin(const Record& record) {
+  return record.device == "cpu" ? kSuspectMarginOfHost : kSuspectMargin;
+}
+
 bool impossible(const Record& r, double time_s) {
-  const double margin = r.device == "cpu" ? kSuspectMarginOfHost : kSuspectMargin;
-  return exceeds(r, over_best_ceilings(r, time_s), margin);
+  return exceeds(r, over_best_ceilings(r, time_s), suspect_margin(r));
 }
 
 double slower_factor(double bytes, std::int64_t sets) {

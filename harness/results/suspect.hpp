@@ -13,6 +13,8 @@ inline constexpr double kSuspectMargin = 0.10;
 // 10 ms loses more to them than one of 0.4 ms: a right kernel was 48 % above a ceiling that a busy
 // host measured in the same turns.
 inline constexpr double kSuspectMarginOfHost = 1.0;
+// The margin of a row after the second look.
+double suspect_margin(const Record& record);
 // The flag of a kernel whose roof is not known: a rate above what is possible would not show.
 inline constexpr const char* kUnbounded = "unbounded";
 

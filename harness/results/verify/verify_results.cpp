@@ -190,7 +190,8 @@ void check_suspicion(const Record& record, std::vector<std::string>& problems) {
   }
   check.require(suspect == impossible(record, median_s),
                 suspect ? "suspect, but possible by its ceilings and its probes"
-                        : "more than 10 % above its roof, but not suspect");
+                        : fmt::format("more than {:.0f} % above its roof, but not suspect",
+                                      100 * suspect_margin(record)));
 }
 
 }  // namespace

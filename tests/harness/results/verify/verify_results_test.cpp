@@ -190,6 +190,18 @@ TEST_F(VerifyResultsTest, AnImpossibleRateIsFound) {
   expect_found("miscounted");
 }
 
+TEST_F(VerifyResultsTest, OnAHostARateOfTwiceTheRoofMustBeSuspect) {
+  ordered_json& row = kernel();
+  row.at("device") = "cpu";
+  row.at("flags") = {"above_roof"};
+  for (const double times : {1.9, 2.1}) {
+    row.at("roof").at("bytes_per_s") = row.at("bytes_per_s").get<double>() / times;
+    row.at("fraction_of_measured_roof") = times;
+    const auto found = Contains(HasSubstr("more than 100 % above its roof, but not suspect"));
+    times < 2 ? EXPECT_THAT(problems(), Not(found)) : EXPECT_THAT(problems(), found);
+  }
+}
+
 // The row by itself, as if no cache could serve it, under a roof of half its rate.
 TEST_F(VerifyResultsTest, ARateAboveWhatIsPossibleMustBeSuspect) {
   ordered_json& row = kernel();
