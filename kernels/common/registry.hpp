@@ -60,6 +60,9 @@ struct Technique {
   // Of a ceiling: whether its instructions reach the engine's full rate on a machine; null: on
   // every one. Where they do not, its rate is no roof.
   bool (*full_rate)(const Machine&) = nullptr;
+  // Bytes that prepare and bind allocate on a host for a shape, to which the harness adds the
+  // operands; null: few. A library does not say how many it takes.
+  double (*workspace_bytes)(const Machine&, const Shape&) = nullptr;
   // The order of its additions, and so the last bits, may differ from run to run.
   bool order_dependent = false;
   // Filled in by the registry: name of the file that `--load` took the technique from; empty for
@@ -121,6 +124,12 @@ struct Implementation {
   // Why this cannot serve the shape on the machine; empty where it can. Launches nothing.
   [[nodiscard]] std::optional<std::string> unsupported(const Machine& machine,
                                                        const Shape& shape) const;
+
+  // Bytes of the technique's workspace; 0 where the processor cannot run the code that counts them.
+  [[nodiscard]] double workspace_bytes(const Machine& machine, const Shape& shape) const {
+    const auto of_shape = lacks_isa ? nullptr : technique.workspace_bytes;
+    return of_shape == nullptr ? 0 : of_shape(machine, shape);
+  }
 
   [[nodiscard]] FormatPair arithmetic() const {
     return technique.arithmetic ? FormatPair(*technique.arithmetic) : format;

@@ -55,12 +55,21 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
 namespace ridgebench {
 namespace {
 
-const Registration row_by_row{{.operation = "matvec",
-                               .name = "row_by_row",
-                               .engine = Engine::fma,
-                               .arithmetic = Format::fp32,
-                               .isa = cpu::kIsa},
-                              ElementTypes{},
+// Narrow formats are widened once.
+template <class T>
+Technique technique() {
+  return {.operation = "matvec",
+          .name = "row_by_row",
+          .engine = Engine::fma,
+          .arithmetic = Format::fp32,
+          .isa = cpu::kIsa,
+          .workspace_bytes = [](const Machine& /*machine*/, const Shape& s) {
+            constexpr std::size_t size = std::is_same_v<T, float> ? 0 : sizeof(float);
+            return static_cast<double>(s["n"]) * size;
+          }};
+}
+
+const Registration row_by_row{[]<class T>() { return technique<T>(); }, ElementTypes{},
                               []<class T>() { return bind<T, typename ProductTypes<T>::Out>; }};
 
 }  // namespace

@@ -64,6 +64,7 @@ void print_json(const RunPlan& plan, const std::vector<Record>& records) {
                      {"role", name(records[i].role)},
                      {"buffer_bytes", Buffers::footprint(c.operands(), 1)},
                      {"check_bytes", check_bytes(c)},
+                     {"workspace_bytes", workspace_bytes(c)},
                      {"skipped", nullable(records[i].reason)}});
   }
   print_answer("dry_run", {{"cases", cases}, {"duration_s", plan.budget().total_s()}});

@@ -68,10 +68,16 @@ CheckNeeds check_needs(const Case& c) {
   return needs;
 }
 
+double workspace_bytes(const Case& c) {
+  if (c.implementation == nullptr) return 0;
+  return c.implementation->workspace_bytes(c.device->machine(), c.shape);
+}
+
 void require_room(const Buffers& buffers, const Case& c) {
   buffers.require_room(c.operands());
   const bool shared = c.device->backend() == Backend::cpu;
-  const double asked = check_needs(c).bytes + (shared ? Buffers::footprint(c.operands(), 1) : 0);
+  const double on_host = shared ? Buffers::footprint(c.operands(), 1) + workspace_bytes(c) : 0;
+  const double asked = check_needs(c).bytes + on_host;
   const double free = shared ? buffers.available_bytes() : allocatable_bytes();
   if (asked <= free) return;
   throw OutOfMemory(asked, free, shared ? "memory with the check" : "host memory for the check");

@@ -18,8 +18,12 @@ struct CheckNeeds {
 // Estimates them before the case is measured, from the cost of its reference.
 CheckNeeds check_needs(const Case& c);
 
-// Throws OutOfMemory if a buffer set of the case and its check do not fit. On a host they share the
-// memory.
+// Bytes that the technique allocates beside the operands, as it declares; 0 for a case without a
+// technique.
+double workspace_bytes(const Case& c);
+
+// Throws OutOfMemory if a buffer set of the case and its check do not fit. On a host they and the
+// technique's workspace share the memory.
 void require_room(const Buffers& buffers, const Case& c);
 
 // Returns why the case would not fit now if it came first; empty if it does.

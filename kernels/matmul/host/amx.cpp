@@ -36,7 +36,8 @@ Technique technique(const std::string& operation, double approximation_error) {
           .arithmetic = Format::bf16,
           .isa = cpu::kIsa,
           .supports = cpu::supports_amx,
-          .approximation_error = approximation_error};
+          .approximation_error = approximation_error,
+          .workspace_bytes = workspace_bytes<Kernel>};
 }
 
 const Registration amx{

@@ -289,22 +289,38 @@ std::int64_t row_words(const Shape& s) {
   return round_up(ceil_div(s["k"], Kernel::Word::steps), cpu::kBlock) + cpu::kLanes;
 }
 
-struct Workspace {
-  std::shared_ptr<void> a;
-  std::shared_ptr<void> b;
-  std::shared_ptr<void> accumulators;
+// Packed A and the accumulators of all threads, and packed B.
+template <class Part>
+struct WorkspaceOf {
+  Part a;
+  Part b;
+  Part accumulators;
 };
+using Workspace = WorkspaceOf<std::shared_ptr<void>>;
+
+template <class Kernel>
+WorkspaceOf<std::size_t> bytes_of_workspace(std::int64_t threads, const Shape& s) {
+  const auto bytes = [](std::int64_t words) {
+    return static_cast<std::size_t>(words) * sizeof(std::uint32_t);
+  };
+  const std::int64_t rows = rows_of_band<Kernel>(s["m"], bands_of<Kernel>(s, threads));
+  const std::int64_t columns = round_up(round_up(s["n"], Kernel::nr), cpu::kBlock);
+  const std::int64_t width = row_words<Kernel>(s);
+  return {bytes(threads * words_of_band(rows, width)), bytes(columns * width),
+          bytes(threads * words_of_accumulators<Kernel>(rows))};
+}
+
+// Technique::workspace_bytes.
+template <class Kernel>
+double workspace_bytes(const Machine& machine, const Shape& s) {
+  const auto bytes = bytes_of_workspace<Kernel>(machine.units, s);
+  return static_cast<double>(bytes.a + bytes.b + bytes.accumulators);
+}
 
 template <class Kernel>
 Workspace prepare(Queue& queue, const Shape& s) {
-  const auto words = [&queue](std::int64_t count) {
-    return queue.allocate(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
-  };
-  const std::int64_t rows = rows_of_band<Kernel>(s["m"], bands_of<Kernel>(s, queue.threads()));
-  const std::int64_t columns = round_up(round_up(s["n"], Kernel::nr), cpu::kBlock);
-  const std::int64_t width = row_words<Kernel>(s);
-  return {words(queue.threads() * words_of_band(rows, width)), words(columns * width),
-          words(queue.threads() * words_of_accumulators<Kernel>(rows))};
+  const auto bytes = bytes_of_workspace<Kernel>(queue.threads(), s);
+  return {queue.allocate(bytes.a), queue.allocate(bytes.b), queue.allocate(bytes.accumulators)};
 }
 
 template <class Kernel, class A, class B, class Out, class Epilogue>

@@ -112,7 +112,8 @@ Technique technique(const std::string& operation, double approximation_error) {
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
           .isa = cpu::kIsa,
-          .approximation_error = approximation_error};
+          .approximation_error = approximation_error,
+          .workspace_bytes = workspace_bytes<RegisterTile>};
 }
 
 const Registration packed{

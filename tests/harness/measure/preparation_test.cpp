@@ -1,6 +1,7 @@
 // The check of a case in the memory check and in the budget.
 #include "harness/measure/preparation.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "harness/measure/campaign.hpp"
@@ -75,6 +76,19 @@ TEST_F(PreparationTest, TheExpectedValuesOfTheCheckCount) {
   const Record record = measurer.measure(tight, 0.05, [] { return false; });
   EXPECT_EQ(record.status, Status::skipped);
   EXPECT_EQ(record.reason, lacks_memory(tight));
+}
+
+// The packed copy of a wide B takes as many bytes as B.
+TEST_F(PreparationTest, TheWorkspaceOfAHostTechniqueCounts) {
+  const Case c = product_of("packed", "m:1/n:4M/k:64");
+  EXPECT_GE(workspace_bytes(c), 4e6 * 64 * sizeof(float));
+  const double set = Buffers::footprint(c.operands(), 1);
+  SimulatedDevice small(parse_simulation(fmt::format("memory={}", 1.5 * set)));
+  Case tight = c;
+  tight.device = &small;
+  EXPECT_THAT(lacks_memory(tight), Optional(HasSubstr("bytes of memory with the check")));
+  tight.implementation = product_of("naive", "m:1/n:4M/k:64").implementation;
+  EXPECT_EQ(lacks_memory(tight), std::nullopt) << "naive packs nothing";
 }
 
 // A reference of a user that fills a whole row at once.
