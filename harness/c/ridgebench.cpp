@@ -31,9 +31,9 @@ std::int32_t guarded(ridgebench_run* run, const Work& work) {
     run->message.clear();
     return static_cast<std::int32_t>(work());
   } catch (...) {
-    const Problem problem = problem_of(std::current_exception());
-    run->message = printable(problem.text);
-    return static_cast<std::int32_t>(problem.code);
+    const CommandFailure failure = command_failure(std::current_exception());
+    run->message = printable(failure.text);
+    return static_cast<std::int32_t>(failure.code);
   }
 }
 

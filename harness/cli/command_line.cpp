@@ -97,7 +97,7 @@ void print_problem(std::string_view text) {
   write_error(fmt::format("ridgebench: {}\n", printable(text)));
 }
 
-Problem problem_of(const std::exception_ptr& exception) {
+CommandFailure command_failure(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const UsageError& error) {
@@ -160,13 +160,13 @@ int run_command_line(int argc, char** argv) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
     return std::max(result, report("cannot write to standard output", ExitCode::undecided));
   } catch (...) {
-    const Problem problem = problem_of(std::current_exception());
-    if (problem.code == ExitCode::internal && std::ferror(stdout) != 0) {
-      return report(fmt::format("cannot write to standard output: {}", problem.text),
+    const CommandFailure failure = command_failure(std::current_exception());
+    if (failure.code == ExitCode::internal && std::ferror(stdout) != 0) {
+      return report(fmt::format("cannot write to standard output: {}", failure.text),
                     ExitCode::undecided);
     }
-    const bool usage = problem.code == ExitCode::usage;
-    return report(usage ? problem.text + config->note() : problem.text, problem.code);
+    const bool usage = failure.code == ExitCode::usage;
+    return report(usage ? failure.text + config->note() : failure.text, failure.code);
   }
 }
 

@@ -36,11 +36,11 @@ void add_verify_command(CLI::App& app, ExitCode& code);
 void add_completion_command(CLI::App& app);
 
 // The exit code and the text of what ended a command.
-struct Problem {
+struct CommandFailure {
   ExitCode code;
   std::string text;
 };
-Problem problem_of(const std::exception_ptr& exception);
+CommandFailure command_failure(const std::exception_ptr& exception);
 
 // Prints "ridgebench: TEXT" as one printable line on stderr.
 void print_problem(std::string_view text);

@@ -42,8 +42,8 @@ ordered_json ask_driver() {
   try {
     return {{"gpus", find_gpus()}};
   } catch (...) {
-    const Problem problem = problem_of(std::current_exception());
-    return {{"code", static_cast<int>(problem.code)}, {"text", problem.text}};
+    const CommandFailure failure = command_failure(std::current_exception());
+    return {{"code", static_cast<int>(failure.code)}, {"text", failure.text}};
   }
 }
 
