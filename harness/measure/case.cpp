@@ -76,8 +76,6 @@ std::string Case::id() const {
   return control ? control_of(id) : id;
 }
 
-std::vector<Operand> Case::operands() const { return operation->operands(shape, format); }
-
 Work Case::work() const { return {operation->flops(shape), bytes(*operation, shape, format)}; }
 
 double Case::written_share() const { return written_fraction(*operation, shape, format); }

@@ -8,6 +8,7 @@
 
 #include "harness/base/regime.hpp"
 #include "harness/device/device.hpp"
+#include "harness/measure/problem.hpp"
 #include "harness/measure/selection/selection.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/registry.hpp"
@@ -28,7 +29,7 @@ struct Case {
   // `matmul/packed/bf16/m:1024/n:1024/k:1024/layout:nt/steady@cpu`
   [[nodiscard]] std::string id() const;
   [[nodiscard]] bool is_ceiling() const { return operation->ceiling.has_value(); }
-  [[nodiscard]] std::vector<Operand> operands() const;
+  [[nodiscard]] Problem problem() const { return {*operation, shape, format}; }
   [[nodiscard]] Work work() const;
   [[nodiscard]] double written_share() const;
   // Returns the part of the record that is known before the measurement.

@@ -55,68 +55,70 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
   const bool shared = is_remote(*c.implementation);
   if (buffers_.shared() != shared) buffers_ = Buffers(*device_, fill_, seed_, shared);
   measure_or_fail(record, "case", [&] {
+    const Problem problem = c.problem();
     try {
-      run_phases(record, c, seconds, stop);
+      run_phases(record, c, problem, seconds, stop);
     } catch (const OutOfMemory&) {
       // The case may fit without the references and buffers of earlier cases.
-      if (!check_.forget_references() && !buffers_.in_the_way(c.operands())) throw;
+      if (!check_.forget_references() && !buffers_.in_the_way(problem.operands)) throw;
       buffers_ = Buffers(*device_, fill_, seed_, shared);
       check_.input_copies().clear();
       record = described(c);
-      run_phases(record, c, seconds, stop);
+      run_phases(record, c, problem, seconds, stop);
     }
   });
   if (c.is_ceiling() && !c.control) add_ceiling(record);
   return record;
 }
 
-void Measurer::run_phases(Record& record, const Case& c, double seconds,
+void Measurer::run_phases(Record& record, const Case& c, const Problem& problem, double seconds,
                           const std::function<bool()>& stop) {
   TelemetryScope scope(*device_, record);
-  require_room(buffers_, c);
-  const auto& prepare = c.implementation->prepare;
-  const Plan plan = prepare ? prepare(device_->queue(), c.shape) : nullptr;
-  if (c.implementation->choice) record.choice = c.implementation->choice(plan);
+  require_room(buffers_, c, problem);
+  BoundCase bound(c, problem, buffers_, check_);
+  record.choice = bound.choice();
 
-  const std::int64_t wanted = rotates(c) ? buffers_.sets_to_rotate(c.operands()) : 1;
+  const std::int64_t wanted = rotates(c) ? buffers_.sets_to_rotate(problem.operands) : 1;
   const bool own = c.implementation->of_user();
   if (own) buffers_.forget_outputs();
-  Binding binding = bind(c, plan, 1, wanted);
+  bind(buffers_, {&bound, 1}, 1, wanted);
   std::vector<std::uint64_t> inputs;
   if (own) inputs = buffers_.checksums();
-  device_->run(binding.rotation.front());
-  record.verify.emplace();
-  auto wrong = check_.before_timing(c, binding.sets.front(), *record.verify);
-  if (!wrong) wrong = stray_write();  // before further sets are bound, with new guards
+  auto wrong = bound.check_first(record.verify.emplace());
   if (wrong) return fail(record, Status::wrong, *wrong);
 
-  const Affordable affordable = affordable_sets(binding.rotation.front(), wanted, seconds);
+  const Affordable affordable = time_for_sets(bound.rotation().front(), wanted, seconds);
   record.sets = std::min(wanted, affordable.sets);
-  if (record.sets > 1) binding = bind(c, plan, record.sets);
+  if (record.sets > 1) bind(buffers_, {&bound, 1}, record.sets);
   if (own) wrong = changed_input(inputs);
   if (wrong) return fail(record, Status::wrong, *wrong);
-  if (rotates(c) && buffers_.rotation_is_short(c.operands(), record.sets)) {
-    record.flags.emplace_back(kShortRotation);
-  }
-  if (rotates(c) && buffers_.caches_may_serve(c.operands(), record.sets)) {
-    record.flags.emplace_back(kServedByCache);
-  }
-  describe_launch(record, binding.rotation.front());
+  if (rotates(c)) flag_rotation(record, problem);
+  describe_launch(record, bound.rotation().front());
 
-  Probes probes(*device_, buffers_, c, binding.sets, check_.seed_of(c), check_.input_copies());
-  const Samples samples = sample(c, binding, probes, affordable.launches, seconds, stop);
+  Probes probes(*device_, buffers_, c, problem, bound.sets(), check_.seed_of(c),
+                check_.input_copies());
+  const Samples samples = sample(bound, probes, affordable.launches, seconds, stop);
   if (probes.work_goes_on(samples.seconds.back())) return fail(record, Status::wrong, kWorkGoesOn);
-  scope.window = to_json(samples.window, c.work());
+  scope.window = to_json(samples.window, problem.work);
   scope.load = samples.load;
-  if (c.implementation->unit_times) scope.unit_times = c.implementation->unit_times(plan);
+  if (c.implementation->unit_times) scope.unit_times = c.implementation->unit_times(bound.plan());
   wrong = probes.seen();
-  if (!wrong) wrong = check_after(c, binding, *record.verify);
+  if (!wrong) wrong = bound.check_after(*record.verify, false);
   if (!wrong) wrong = probes.check(*record.verify);
   if (!wrong && own) wrong = changed_input(inputs);
   if (wrong) return fail(record, Status::wrong, *wrong);
-  judge_samples(record, c, samples);
+  judge_samples(record, bound, samples);
   if (probes.few()) record.flags.emplace_back(kFewProbes);
-  if (record.time) doubt_time(record, seen_s(binding.rotation));
+  if (record.time) doubt_time(record, seen_s(bound.rotation()));
+}
+
+void Measurer::flag_rotation(Record& record, const Problem& problem) const {
+  if (buffers_.rotation_is_short(problem.operands, record.sets)) {
+    record.flags.emplace_back(kShortRotation);
+  }
+  if (buffers_.caches_may_serve(problem.operands, record.sets)) {
+    record.flags.emplace_back(kServedByCache);
+  }
 }
 
 void Measurer::describe_launch(Record& record, const Launch& launch) {
@@ -127,54 +129,17 @@ void Measurer::describe_launch(Record& record, const Launch& launch) {
   if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
 }
 
-Measurer::Binding Measurer::bind(const Case& c, const Plan& plan, std::int64_t sets,
-                                 std::int64_t later) {
-  Binding binding;
-  binding.sets = buffers_.allocate(c.operands(), sets, later);
-  binding.rotation.reserve(binding.sets.size());
-  for (const BufferSet& set : binding.sets) {
-    binding.rotation.push_back(
-        with_plan(plan, c.implementation->bind(device_->queue(), plan, c.shape, set)));
-  }
-  buffers_.reset();
-  return binding;
-}
-
-std::optional<std::string> Measurer::check_after(const Case& c, const Binding& binding,
-                                                 Verification& result) {
-  if (auto stray = stray_write()) return stray;
-  const auto launch_again = [&] {
-    buffers_.reset();
-    device_->run_each(binding.rotation);
-  };
-  const auto in_place = [](const Operand& operand) { return operand.access == Access::updated; };
-  if (std::ranges::any_of(c.operands(), in_place)) {
-    // The timed launches updated the same operand again and again. The reference knows one launch.
-    launch_again();
-    if (auto wrong = check_.after_timing(c, binding.sets, result)) return wrong;
-  } else {
-    if (auto wrong = check_.after_timing(c, binding.sets, result)) return wrong;
-    if (auto wrong = check_.repeats(c, binding.sets, launch_again)) return wrong;
-  }
-  return stray_write();
-}
-
 std::optional<std::string> Measurer::changed_input(std::vector<std::uint64_t>& sums) {
   const std::vector<std::uint64_t> before = std::exchange(sums, buffers_.checksums());
   if (std::ranges::equal(before, std::span(sums).first(before.size()))) return std::nullopt;
   return "wrote to an input";
 }
 
-std::optional<std::string> Measurer::stray_write() {
-  if (buffers_.guards_intact()) return std::nullopt;
-  return "wrote outside its output";
-}
-
 // A slow case would spend its share on one rotation. It gets the number of sets with which it can
 // take kFewestSamples. A cache has little effect on a launch that takes so long. The fastest of
 // some launches counts, because the system may interrupt one.
-Measurer::Affordable Measurer::affordable_sets(const Launch& launch, std::int64_t wanted,
-                                               double seconds) {
+Measurer::Affordable Measurer::time_for_sets(const Launch& launch, std::int64_t wanted,
+                                             double seconds) {
   constexpr std::int64_t kMostLaunches = 3;
   double fastest_s = std::numeric_limits<double>::infinity();
   double spent_s = 0;
@@ -184,38 +149,38 @@ Measurer::Affordable Measurer::affordable_sets(const Launch& launch, std::int64_
     OwnWork::note_return();
     spent_s += launch_s;
     fastest_s = std::min(fastest_s, launch_s);
-    result.sets = static_cast<std::int64_t>(
-        std::clamp(seconds / (kFewestSamples * fastest_s), 1.0, static_cast<double>(kMaxSets)));
+    result.sets = affordable_sets(seconds, fastest_s);
     ++result.launches;
   } while (result.sets < wanted && result.launches < kMostLaunches && spent_s < seconds);
   return result;
 }
 
-Samples Measurer::sample(const Case& c, Binding& binding, Probes& probes, std::int64_t launched,
+Samples Measurer::sample(const BoundCase& bound, Probes& probes, std::int64_t launched,
                          double seconds, const std::function<bool()>& stop) {
+  const Case& c = bound.row();
   const Engine engine = c.technique.engine;
   const SamplingLimits limits{
       .seconds = seconds,
       .warm_up_s = sustained_warm_up_s(c, seconds),
       .least_s = sustained_sampling_s(c),
       .most_s = longest_sampling_s(c),
-      // affordable_sets() launched on set 0.
-      .launched = binding.sets.size() == 1 ? launched : 0,
+      // time_for_sets() launched on set 0.
+      .launched = bound.sets().size() == 1 ? launched : 0,
       // If a launch returns when its work is done, timing parts of a rotation is free.
       .divisible = !device_->asynchronous(),
       .inherited_cap = capped_engine_ && capped_engine_ != engine,
       .stop = stop,
       .probes = &probes,
       .turns = turns_};
-  begin_claims(binding.rotation);
+  begin_claims(bound.rotation());
   const double start_s = device_->now_s();
-  Samples samples = take_samples(*device_, binding.rotation, c.regime, limits);
+  Samples samples = take_samples(*device_, bound.rotation(), c.regime, limits);
   sampling_s_ = std::min(device_->now_s() - start_s, seconds);
   capped_engine_ = samples.power_capped ? std::optional(engine) : std::nullopt;
   return samples;
 }
 
-void Measurer::judge_samples(Record& record, const Case& c, const Samples& samples) const {
+void Measurer::judge_samples(Record& record, const BoundCase& bound, const Samples& samples) const {
   record.samples_s = samples.seconds;
   record.samples_per_batch = samples.samples_per_batch;
   record.launches_per_sample = samples.launches_per_sample;
@@ -233,7 +198,7 @@ void Measurer::judge_samples(Record& record, const Case& c, const Samples& sampl
     record.cycles_ci_low = cycles->ci_low;
     record.cycles_ci_high = cycles->ci_high;
   }
-  judge(record, c, roofs_);
+  judge(record, bound.row(), bound.problem(), roofs_);
 }
 
 }  // namespace ridgebench

@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/buffers.hpp"
-#include "harness/measure/case.hpp"
+#include "harness/measure/bound_case.hpp"
 #include "harness/measure/sampler.hpp"
-#include "harness/measure/verifying/output_check.hpp"
 #include "roofline/roofs.hpp"
 
 namespace ridgebench {
@@ -38,38 +36,27 @@ class Measurer {
   void add_ceiling(const Record& record);
 
  private:
-  // A case's buffers and the launches on them.
-  struct Binding {
-    std::vector<BufferSet> sets;
-    std::vector<Launch> rotation;
-  };
-
   [[nodiscard]] Record described(const Case& c) const;
-  void run_phases(Record& record, const Case& c, double seconds, const std::function<bool()>& stop);
-  // Binds a launch to each of `sets` buffer sets and fills their outputs with NaN. The arenas
-  // reserve memory for `later` sets.
-  Binding bind(const Case& c, const Plan& plan, std::int64_t sets, std::int64_t later = 0);
-  // Checks the outputs after the timing. Returns why they are wrong.
-  std::optional<std::string> check_after(const Case& c, const Binding& binding,
-                                         Verification& result);
+  void run_phases(Record& record, const Case& c, const Problem& problem, double seconds,
+                  const std::function<bool()>& stop);
   // Returns a reason if an operand changed that launches only read. `sums` are those of the first
   // sets at an earlier moment, and become those of all sets now.
   std::optional<std::string> changed_input(std::vector<std::uint64_t>& sums);
-  // Returns a reason if a guard zone changed.
-  std::optional<std::string> stray_write();
   struct Affordable {
     std::int64_t sets;
     std::int64_t launches;  // that were timed for it
   };
-  Affordable affordable_sets(const Launch& launch, std::int64_t wanted, double seconds);
-  Samples sample(const Case& c, Binding& binding, Probes& probes, std::int64_t launched,
-                 double seconds, const std::function<bool()>& stop);
+  Affordable time_for_sets(const Launch& launch, std::int64_t wanted, double seconds);
+  Samples sample(const BoundCase& bound, Probes& probes, std::int64_t launched, double seconds,
+                 const std::function<bool()>& stop);
+  // Adds the flags of a rotation that the caches may serve.
+  void flag_rotation(Record& record, const Problem& problem) const;
   // Adds what the device says of a launch that has run before.
   void describe_launch(Record& record, const Launch& launch);
   // The row of a kernel becomes suspect if it takes longer on new inputs, or if its process claims
   // less than this one saw.
   static void doubt_time(Record& record, std::optional<double> seen_s);
-  void judge_samples(Record& record, const Case& c, const Samples& samples) const;
+  void judge_samples(Record& record, const BoundCase& bound, const Samples& samples) const;
 
   Device* device_;
   Fill fill_;
@@ -84,6 +71,6 @@ class Measurer {
 
 // Adds the denominators of a verified case, its bound and its flags. A case that exceeds a physical
 // limit becomes invalid and loses its time.
-void judge(Record& record, const Case& c, const Roofs& roofs);
+void judge(Record& record, const Case& c, const Problem& problem, const Roofs& roofs);
 
 }  // namespace ridgebench

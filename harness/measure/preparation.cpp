@@ -15,10 +15,10 @@ namespace {
 // Seconds for inputs, poison and comparisons of the outputs. A host with two threads took them, and
 // the published runs of an H100 and an H200 did. The budget learns by how much another machine
 // differs.
-double filling_s(const Case& c) {
+double filling_s(const Case& c, const Problem& problem) {
   constexpr double kFixed_s = 0.02;
   const double bytes_per_s = c.device->backend() == Backend::cuda ? 1e10 : 8e8;
-  const double set = Buffers::footprint(c.operands(), 1);
+  const double set = Buffers::footprint(problem.operands, 1);
   const auto rotation = static_cast<double>(c.device->rotation_bytes());
   const double bytes = c.regime == Regime::steady
                            ? std::clamp(rotation, set, set * static_cast<double>(kMaxSets))
@@ -36,11 +36,12 @@ std::vector<std::optional<double>> preparation_of(std::span<const Case> cases, d
       seconds.emplace_back();
       continue;
     }
-    const CheckNeeds check = check_needs(c);
-    const bool first = computed.insert(c.device->name() + reference_key(c, 0, 1)).second;
+    const Problem problem = c.problem();
+    const CheckNeeds check = check_needs(c, problem);
+    const bool first = computed.insert(c.device->name() + reference_key(problem, 0, 1)).second;
     const double check_s = check.further_s + (first ? check.first_s : 0);
     // filling_s() has the comparisons of what costs no more to check than to fill.
-    seconds.push_back(std::max(filling_s(c), check_s) + beyond_share_s(c, share_s));
+    seconds.push_back(std::max(filling_s(c, problem), check_s) + beyond_share_s(c, share_s));
   }
   return seconds;
 }

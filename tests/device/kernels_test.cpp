@@ -2,7 +2,6 @@
 // element, and vectors and matrices of more than 2^31 elements against a sample of it.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 
 #include "harness/measure/buffers.hpp"
@@ -22,10 +21,9 @@ class DeviceRun {
   DeviceRun(Device& device, const Implementation& implementation, const Shape& shape, Fill fill)
       : device_(device),
         implementation_(implementation),
-        shape_(shape),
-        operands_(implementation.operation->operands(shape, implementation.format)),
+        problem_(*implementation.operation, shape, implementation.format),
         buffers_(device, fill, kSeed),
-        set_(buffers_.allocate(operands_, 1).front()) {
+        set_(buffers_.allocate(problem_.operands, 1).front()) {
     if (const auto reason = implementation.unsupported(device.machine(), shape)) {
       throw Unsupported(*reason);
     }
@@ -39,51 +37,43 @@ class DeviceRun {
     buffers_.reset();
     device_.run(launch_);
     EXPECT_TRUE(buffers_.guards_intact());
-    return device_.memory().checksum(region(operands_.size() - 1));
+    return device_.memory().checksum(region(problem_.operands.size() - 1));
   }
 
   Verification verify(const std::vector<std::int64_t>& rows) {
-    const Operand& output = operands_.back();
-    std::vector<HostBuffer> copies(operands_.size());
+    const Operand& output = problem_.operands.back();
+    std::vector<HostBuffer> copies(problem_.operands.size());
     const auto inputs = [&] {
       std::vector<View> views;
-      for (std::size_t i = 0; i + 1 < operands_.size(); ++i) {
+      for (std::size_t i = 0; i + 1 < problem_.operands.size(); ++i) {
         const DeviceMemory::Region whole = region(i);
-        views.push_back({device_.memory().on_host({&whole, 1}, copies[i]), operands_[i].format});
+        views.push_back(
+            {device_.memory().on_host({&whole, 1}, copies[i]), problem_.operands[i].format});
       }
       return views;
     };
-    const Output written =
-        outputs_of(*implementation_.operation, shape_, implementation_.format).front();
-    const View sampled = read_rows(device_.memory(), written, rows, set_.back(), copies.back());
+    const View sampled =
+        read_rows(device_.memory(), problem_.outputs.front(), rows, set_.back(), copies.back());
     ReferenceCache references;
-    const Verification result =
-        compare(implementation_, shape_, {&sampled, 1}, rows,
-                references.get("", *implementation_.operation, shape_, inputs, rows));
+    const Verification result = compare(implementation_, problem_, {&sampled, 1}, rows,
+                                        references.get("", problem_, inputs, rows));
     if (output.format != Format::int32) {
       EXPECT_FALSE(device_.memory().has_nan(set_.back(), output.elements, output.format));
     }
     return result;
   }
 
-  [[nodiscard]] std::vector<std::int64_t> all_rows() const {
-    const std::int64_t length = implementation_.operation->row_length(shape_);
-    std::vector<std::int64_t> rows(
-        static_cast<std::size_t>((operands_.back().elements + length - 1) / length));
-    std::iota(rows.begin(), rows.end(), 0);
-    return rows;
-  }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
 
  private:
   [[nodiscard]] DeviceMemory::Region region(std::size_t operand) const {
     return {static_cast<std::byte*>(set_[operand]),
-            static_cast<std::size_t>(operands_[operand].bytes())};
+            static_cast<std::size_t>(problem_.operands[operand].bytes())};
   }
 
   Device& device_;
   const Implementation& implementation_;
-  Shape shape_;
-  std::vector<Operand> operands_;
+  Problem problem_;
   Buffers buffers_;
   BufferSet set_;
   Launch launch_;
@@ -135,7 +125,7 @@ bool expect_right(Device& device, const Implementation& implementation, const Sh
     for (const Fill fill : {Fill::normal, Fill::integers}) {
       DeviceRun run(device, implementation, shape, fill);
       const std::uint64_t first = run.run();
-      const Verification verification = run.verify(run.all_rows());
+      const Verification verification = run.verify(run.problem().all_rows());
       EXPECT_LE(verification.error, 1);
       if (fill == Fill::integers && exact_on_integers(*implementation.operation)) {
         EXPECT_TRUE(verification.exact);
@@ -228,7 +218,7 @@ TEST_P(Kernels, AreRightBeyond2To31Elements) {
     try {
       DeviceRun run(device(), implementation, *shape, Fill::normal);
       run.run();
-      EXPECT_LE(run.verify(rows_to_check(*implementation.operation, *shape, kSeed)).error, 1);
+      EXPECT_LE(run.verify(rows_to_check(run.problem(), kSeed)).error, 1);
     } catch (const Unsupported&) {
       return;
     } catch (const OutOfMemory& error) {

@@ -81,17 +81,17 @@ class HostRun {
 
   // All of the output against the reference for `reference_shape`.
   Verification verify(const Shape& reference_shape) {
-    const Operation& operation = *implementation_.operation;
+    const Problem problem(*implementation_.operation, reference_shape, implementation_.format);
     const auto inputs = [this] {
       std::vector<View> views;
       for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) views.push_back(arrays_[i].view());
       return views;
     };
-    const std::vector<std::int64_t> rows = all_rows(operation, reference_shape);
+    const std::vector<std::int64_t> rows = problem.all_rows();
     const View written = output().view();
     ReferenceCache reference;
-    return compare(implementation_, reference_shape, {&written, 1}, rows,
-                   reference.get("", operation, reference_shape, inputs, rows));
+    return compare(implementation_, problem, {&written, 1}, rows,
+                   reference.get("", problem, inputs, rows));
   }
   Verification verify() { return verify(shape_); }
 

@@ -144,8 +144,8 @@ ExitCode run_duels(std::vector<DuelCase> duels, const DuelRequest& request,
 // Measures the one duel of a process that another process started.
 ExitCode run_one_process(const DuelCase& duel, const DuelOptions& options) {
   try {
-    Duelist duelist(*duel.first.device, parse<Fill>(options.fill), options.seed);
-    fmt::print("{}\n", to_json(duelist.measure(duel, signalled)).dump());
+    DuelMeasurer measurer(*duel.first.device, parse<Fill>(options.fill), options.seed);
+    fmt::print("{}\n", to_json(measurer.measure(duel, signalled)).dump());
   } catch (const Interrupted&) {
     return ExitCode::undecided;  // the other process says so
   }

@@ -17,65 +17,76 @@
 namespace ridgebench {
 namespace {
 
-// The record that the run would keep, without what it would measure.
-Record planned(const Case& c) {
-  Record record = c.describe();
+// What the run would do with a case: its record, without what it would measure, and bytes.
+struct PlannedCase {
+  Record record;
+  double buffer_bytes;
+  double check_bytes;
+  double workspace_bytes;
+};
+
+PlannedCase planned(const Case& c) {
+  const Problem problem = c.problem();
+  PlannedCase result{.record = c.describe(),
+                     .buffer_bytes = Buffers::footprint(problem.operands, 1),
+                     .check_bytes = c.implementation == nullptr ? 0 : check_needs(c, problem).bytes,
+                     .workspace_bytes = workspace_bytes(c)};
+  Record& record = result.record;
   record.reason = unsupported_reason(c);
   if (!record.reason) {
-    record.reason = lacks_memory(c);
+    record.reason = lacks_memory(c, problem);
     if (record.reason) record.flags.emplace_back(kOutOfMemoryFlag);
   }
   record.status = record.reason ? Status::skipped : Status::ok;
-  return record;
+  return result;
 }
 
-double check_bytes(const Case& c) { return c.implementation == nullptr ? 0 : check_needs(c).bytes; }
-
-void print_lines(const RunPlan& plan, const std::vector<Record>& records) {
+void print_lines(const RunPlan& plan, const std::vector<PlannedCase>& cases) {
   std::size_t skipped = 0;
   double largest = 0;
   double largest_check = 0;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const Case& c = plan.cases()[i];
-    const double bytes = Buffers::footprint(c.operands(), 1);
-    const auto& reason = records[i].reason;
-    fmt::print("{:<80} {:.0f} bytes{}\n", records[i].id, bytes,
+  for (const PlannedCase& c : cases) {
+    const auto& reason = c.record.reason;
+    fmt::print("{:<80} {:.0f} bytes{}\n", c.record.id, c.buffer_bytes,
                reason ? "; skipped: " + printable(*reason) : "");
     if (reason) {
       ++skipped;
     } else {
-      largest = std::max(largest, bytes);
-      largest_check = std::max(largest_check, check_bytes(c));
+      largest = std::max(largest, c.buffer_bytes);
+      largest_check = std::max(largest_check, c.check_bytes);
     }
   }
   fmt::print(
       "{}{}, about {:.0f} s, {:.0f} bytes for the largest buffer set, {:.0f} bytes for the "
       "largest check\n",
-      counted(records.size(), "case"),
+      counted(cases.size(), "case"),
       skipped > 0 ? fmt::format(", {} of them skipped", skipped) : "", plan.budget().total_s(),
       largest, largest_check);
 }
 
-void print_json(const RunPlan& plan, const std::vector<Record>& records) {
-  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const Case& c = plan.cases()[i];
-    cases.push_back({{"id", records[i].id},
-                     {"role", name(records[i].role)},
-                     {"buffer_bytes", Buffers::footprint(c.operands(), 1)},
-                     {"check_bytes", check_bytes(c)},
-                     {"workspace_bytes", workspace_bytes(c)},
-                     {"skipped", nullable(records[i].reason)}});
+void print_json(const RunPlan& plan, const std::vector<PlannedCase>& cases) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const PlannedCase& c : cases) {
+    rows.push_back({{"id", c.record.id},
+                    {"role", name(c.record.role)},
+                    {"buffer_bytes", c.buffer_bytes},
+                    {"check_bytes", c.check_bytes},
+                    {"workspace_bytes", c.workspace_bytes},
+                    {"skipped", nullable(c.record.reason)}});
   }
-  print_answer("dry_run", {{"cases", cases}, {"duration_s", plan.budget().total_s()}});
+  print_answer("dry_run", {{"cases", rows}, {"duration_s", plan.budget().total_s()}});
 }
 
 }  // namespace
 
 ExitCode print_dry_run(const RunPlan& plan, bool json) {
+  std::vector<PlannedCase> cases;
   std::vector<Record> records;
-  for (const Case& c : plan.cases()) records.push_back(planned(c));
-  json ? print_json(plan, records) : print_lines(plan, records);
+  for (const Case& c : plan.cases()) {
+    cases.push_back(planned(c));
+    records.push_back(cases.back().record);
+  }
+  json ? print_json(plan, cases) : print_lines(plan, cases);
   for (const std::string& line : unmeasured(records)) print_problem(line);
   return exit_code(records);
 }

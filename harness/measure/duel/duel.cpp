@@ -72,16 +72,21 @@ class DuelTelemetry {
   DuelRecord* record_;
 };
 
+// The reason of a duel from that of one of its techniques.
+std::string reason_of_side(const DuelSide& side, const std::string& wrong) {
+  return fmt::format("{}{} {}", side.technique, wrong == kStrayWrite ? "" : ":", wrong);
+}
+
 }  // namespace
 
-Duelist::Duelist(Device& device, Fill fill, std::uint64_t seed)
+DuelMeasurer::DuelMeasurer(Device& device, Fill fill, std::uint64_t seed)
     : device_(&device),
       fill_(fill),
       seed_(seed),
       buffers_(device, fill, seed),
       checks_{OutputCheck(device, fill, seed), OutputCheck(device, fill, seed)} {}
 
-DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& stop) {
+DuelRecord DuelMeasurer::measure(const DuelCase& duel, const std::function<bool()>& stop) {
   const Stopwatch clock;
   DuelRecord record = duel.describe();
   record.seed = seed_;
@@ -99,47 +104,49 @@ DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& s
   return record;
 }
 
-void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
-                         const std::function<bool()>& stop) {
+void DuelMeasurer::run_phases(DuelRecord& record, const DuelCase& duel,
+                              const std::function<bool()>& stop) {
   const DuelTelemetry scope(*device_, record);
-  const std::vector<Operand> operands = duel.first.operands();
-  require_room(buffers_, duel.first);
-  std::array<Contender, 2> contenders = prepare(record, duel);
-  const std::int64_t wanted = duel.cold() ? 1 : buffers_.sets_to_rotate(operands);
-  std::vector<BufferSet> sets = bind(contenders, 1, wanted);
-  for (Contender& contender : contenders) {
-    const auto wrong = check_before(contender, sets.front());
-    if (wrong) return fail(record, Status::wrong, *wrong);
-    const Early alone{.early = false, .unknown = {}};
-    const Early early = duel.cold() ? alone : device_->early(contender.rotation.front());
-    contender.side->early = early.early;
-    if (!early.early) contender.side->early_unknown = early.unknown;
+  const Problem problem = duel.first.problem();
+  require_room(buffers_, duel.first, problem, workspace_bytes(duel.second));
+  BoundPair pair = prepare(record, duel, problem);
+  const std::array<DuelSide*, 2> sides{&record.first, &record.second};
+  const std::int64_t wanted = duel.cold() ? 1 : buffers_.sets_to_rotate(problem.operands);
+  bind(buffers_, pair, 1, wanted);
+  for (std::size_t i = 0; i < pair.size(); ++i) {
+    if (const auto wrong = check_first(pair[i], *sides[i])) {
+      return fail(record, Status::wrong, reason_of_side(*sides[i], *wrong));
+    }
   }
-  record.sets = std::min(wanted, affordable_sets(contenders, duel.seconds));
-  if (record.sets > 1) sets = bind(contenders, record.sets, 0);
-  if (!duel.cold() && buffers_.rotation_is_short(operands, record.sets)) {
+  // A slow technique would spend its time on one rotation.
+  record.sets = std::min(wanted, affordable_sets(duel.seconds, slowest_launch_s(pair)));
+  if (record.sets > 1) bind(buffers_, pair, record.sets);
+  if (!duel.cold() && buffers_.rotation_is_short(problem.operands, record.sets)) {
     record.flags.emplace_back(kShortRotation);
   }
-  for (const Contender& contender : contenders) begin_claims(contender.rotation);
-  DuelTimes times = timed(contenders, duel, stop);
+  for (const BoundCase& bound : pair) begin_claims(bound.rotation());
+  DuelTimes times = timed(pair, duel, stop);
   const bool watched = !device_->energy_readings(0).empty();
-  for (Contender& contender : contenders) {
-    const auto wrong = check_after(contender, sets);
-    if (wrong) return fail(record, Status::wrong, *wrong);
+  for (std::size_t i = 0; i < pair.size(); ++i) {
+    // The other technique wrote the outputs too.
+    if (const auto wrong = pair[i].check_after(*sides[i]->verify, true)) {
+      return fail(record, Status::wrong, reason_of_side(*sides[i], *wrong));
+    }
   }
   add_energy(record, times.long_scale, watched);
   add_times(record, std::move(times));
   record.status = Status::ok;
-  for (const Contender& contender : contenders) {
-    if (!contender.side->time_s) continue;
-    if (const auto doubt = doubted_claim(*contender.side->time_s, seen_s(contender.rotation))) {
-      fail(record, Status::suspect, fmt::format("{}: {}", contender.side->technique, *doubt));
+  for (std::size_t i = 0; i < pair.size(); ++i) {
+    const DuelSide& side = *sides[i];
+    if (!side.time_s) continue;
+    if (const auto doubt = doubted_claim(*side.time_s, seen_s(pair[i].rotation()))) {
+      fail(record, Status::suspect, fmt::format("{}: {}", side.technique, *doubt));
     }
   }
 }
 
-DuelTimes Duelist::timed(const std::array<Contender, 2>& contenders, const DuelCase& duel,
-                         const std::function<bool()>& stop) {
+DuelTimes DuelMeasurer::timed(const BoundPair& pair, const DuelCase& duel,
+                              const std::function<bool()>& stop) {
   const bool tensor = duel.first.technique.engine == Engine::tensor;
   const double warm_up_s = tensor ? device_->tensor_warm_up_s() : 0;
   const DuelLimits limits{.seconds = duel.seconds,
@@ -147,81 +154,41 @@ DuelTimes Duelist::timed(const std::array<Contender, 2>& contenders, const DuelC
                           .settles = device_->tensor_warm_up_s() > 0,
                           .seed = seed_,
                           .stop = stop};
-  const auto& [first, second] = contenders;
-  if (!duel.cold()) return time_duel(*device_, first.rotation, second.rotation, limits);
-  return time_cold_duel(*device_, first.rotation.front(), second.rotation.front(), limits);
+  const auto& [first, second] = pair;
+  if (!duel.cold()) return time_duel(*device_, first.rotation(), second.rotation(), limits);
+  return time_cold_duel(*device_, first.rotation().front(), second.rotation().front(), limits);
 }
 
 // A technique against itself shares one plan: a duel of one choice with another, which a second
 // tuning may make, would measure the tuning.
-std::array<Duelist::Contender, 2> Duelist::prepare(DuelRecord& record, const DuelCase& duel) {
-  std::array<Contender, 2> contenders{
-      Contender{&duel.first, nullptr, &record.first, &checks_[0]},
-      Contender{&duel.second, nullptr, &record.second, &checks_[1]}};
-  for (Contender& contender : contenders) {
-    const Implementation& implementation = *contender.c->implementation;
-    const bool itself = &implementation == duel.first.implementation;
-    if (itself && contenders[0].plan) {
-      contender.plan = contenders[0].plan;
-    } else if (implementation.prepare) {
-      contender.plan = implementation.prepare(device_->queue(), contender.c->shape);
-    }
-    if (implementation.choice) contender.side->choice = implementation.choice(contender.plan);
-  }
-  return contenders;
+DuelMeasurer::BoundPair DuelMeasurer::prepare(DuelRecord& record, const DuelCase& duel,
+                                              const Problem& problem) {
+  BoundCase first(duel.first, problem, buffers_, checks_[0]);
+  record.first.choice = first.choice();
+  const bool itself = duel.first.implementation == duel.second.implementation;
+  BoundCase second(duel.second, problem, buffers_, checks_[1], itself ? first.plan() : nullptr);
+  record.second.choice = second.choice();
+  return {std::move(first), std::move(second)};
 }
 
-std::vector<BufferSet> Duelist::bind(std::array<Contender, 2>& contenders, std::int64_t sets,
-                                     std::int64_t later) {
-  std::vector<BufferSet> all = buffers_.allocate(contenders[0].c->operands(), sets, later);
-  for (Contender& contender : contenders) {
-    contender.rotation.clear();
-    for (const BufferSet& set : all) {
-      contender.rotation.push_back(with_plan(
-          contender.plan, contender.c->implementation->bind(device_->queue(), contender.plan,
-                                                            contender.c->shape, set)));
-    }
-  }
-  buffers_.reset();
-  return all;
+std::optional<std::string> DuelMeasurer::check_first(BoundCase& bound, DuelSide& side) {
+  buffers_.reset();  // the other technique may have launched
+  if (auto wrong = bound.check_first(side.verify.emplace())) return wrong;
+  const bool cold = bound.row().regime == Regime::cold;
+  const Early alone{.early = false, .unknown = {}};
+  const Early early = cold ? alone : device_->early(bound.rotation().front());
+  side.early = early.early;
+  if (!early.early) side.early_unknown = early.unknown;
+  return std::nullopt;
 }
 
-std::optional<std::string> Duelist::stray_write(const Contender& contender) {
-  if (buffers_.guards_intact()) return std::nullopt;
-  return fmt::format("{} wrote outside its output", contender.side->technique);
-}
-
-std::optional<std::string> Duelist::check_before(Contender& contender, const BufferSet& set) {
-  buffers_.reset();
-  device_->run(contender.rotation.front());
-  const auto wrong =
-      contender.check->before_timing(*contender.c, set, contender.side->verify.emplace());
-  if (wrong) return fmt::format("{}: {}", contender.side->technique, *wrong);
-  return stray_write(contender);
-}
-
-// The other technique wrote the outputs too, so this one writes poisoned ones again. The blocks
-// that were timed may have left a stray write of either.
-std::optional<std::string> Duelist::check_after(Contender& contender,
-                                                std::span<const BufferSet> sets) {
-  if (auto stray = stray_write(contender)) return stray;
-  buffers_.reset();
-  device_->run_each(contender.rotation);
-  const auto wrong = contender.check->after_timing(*contender.c, sets, *contender.side->verify);
-  if (wrong) return fmt::format("{}: {}", contender.side->technique, *wrong);
-  return stray_write(contender);
-}
-
-// A slow technique would spend its time on one rotation.
-std::int64_t Duelist::affordable_sets(const std::array<Contender, 2>& contenders, double seconds) {
-  double launch_s = 0;
-  for (const Contender& contender : contenders) {
+double DuelMeasurer::slowest_launch_s(const BoundPair& pair) {
+  double slowest_s = 0;
+  for (const BoundCase& bound : pair) {
     // Not by a batch: a device may keep a graph of the launches, whose buffers go.
-    launch_s = std::max(launch_s, device_->queue().time(contender.rotation.front()));
+    slowest_s = std::max(slowest_s, device_->queue().time(bound.rotation().front()));
   }
-  constexpr double kFewestRotations = 7;
-  return static_cast<std::int64_t>(
-      std::clamp(seconds / (kFewestRotations * launch_s), 1.0, static_cast<double>(kMaxSets)));
+  return slowest_s;
 }
 
 }  // namespace ridgebench

@@ -10,45 +10,33 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/buffers.hpp"
+#include "harness/measure/bound_case.hpp"
 #include "harness/measure/duel/duel_case.hpp"
 #include "harness/measure/duel/timing.hpp"
-#include "harness/measure/verifying/output_check.hpp"
 #include "harness/results/duel_record.hpp"
 
 namespace ridgebench {
 
 // State that the duels of one device share.
-class Duelist {
+class DuelMeasurer {
  public:
-  Duelist(Device& device, Fill fill, std::uint64_t seed);
+  DuelMeasurer(Device& device, Fill fill, std::uint64_t seed);
 
   // A failure of the duel becomes the record's status and reason. Stops before the next block when
   // `stop` returns true. Throws Interrupted, and DeviceError if the device is lost.
   DuelRecord measure(const DuelCase& duel, const std::function<bool()>& stop);
 
  private:
-  // A technique of the present duel.
-  struct Contender {
-    const Case* c;
-    Plan plan;
-    DuelSide* side;
-    OutputCheck* check;
-    std::vector<Launch> rotation = {};
-  };
+  // The two techniques of the present duel, in its order.
+  using BoundPair = std::array<BoundCase, 2>;
 
   void run_phases(DuelRecord& record, const DuelCase& duel, const std::function<bool()>& stop);
-  std::array<Contender, 2> prepare(DuelRecord& record, const DuelCase& duel);
-  // Binds both techniques to `sets` buffer sets. The arenas reserve memory for `later` sets.
-  std::vector<BufferSet> bind(std::array<Contender, 2>& contenders, std::int64_t sets,
-                              std::int64_t later);
-  // These return why an output is wrong.
-  std::optional<std::string> check_before(Contender& contender, const BufferSet& set);
-  std::optional<std::string> check_after(Contender& contender, std::span<const BufferSet> sets);
-  std::optional<std::string> stray_write(const Contender& contender);
-  DuelTimes timed(const std::array<Contender, 2>& contenders, const DuelCase& duel,
-                  const std::function<bool()>& stop);
-  std::int64_t affordable_sets(const std::array<Contender, 2>& contenders, double seconds);
+  BoundPair prepare(DuelRecord& record, const DuelCase& duel, const Problem& problem);
+  // Checks the first launch of a technique and adds what the device says of it. Returns why its
+  // outputs are wrong.
+  std::optional<std::string> check_first(BoundCase& bound, DuelSide& side);
+  DuelTimes timed(const BoundPair& pair, const DuelCase& duel, const std::function<bool()>& stop);
+  double slowest_launch_s(const BoundPair& pair);
 
   Device* device_;
   Fill fill_;

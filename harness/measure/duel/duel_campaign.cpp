@@ -44,9 +44,9 @@ DuelRecord DuelCampaign::measure_here(const DuelCase& duel) {
   const auto disarm = [this](void*) { watchdog_.stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Device* const device = duel.first.device;
-  Duelist& duelist =
-      duelists_.try_emplace(device, *device, settings_.fill, settings_.seed).first->second;
-  return duelist.measure(duel, signalled);
+  DuelMeasurer& measurer =
+      measurers_.try_emplace(device, *device, settings_.fill, settings_.seed).first->second;
+  return measurer.measure(duel, signalled);
 }
 
 void DuelCampaign::keep(DuelRecord record) {

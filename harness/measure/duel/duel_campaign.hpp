@@ -33,7 +33,7 @@ class DuelCampaign {
   std::vector<DuelCase> duels_;
   DuelSettings settings_;
   ResultsDirectory* directory_;
-  std::map<const Device*, Duelist> duelists_;
+  std::map<const Device*, DuelMeasurer> measurers_;
   std::vector<DuelRecord> records_;
   const DuelCase* current_ = nullptr;
   Watchdog watchdog_;  // the last member, because its thread uses the others

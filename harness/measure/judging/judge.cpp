@@ -59,11 +59,12 @@ void add_special(RecordedRoof& roof, double results, const std::optional<Rate>& 
 
 // A technique that calculates in another format than it stores widens every input once and narrows
 // every output, at least.
-void add_conversions(RecordedRoof& roof, const Case& c, const Roofs& roofs) {
+void add_conversions(RecordedRoof& roof, const Case& c, const Problem& problem,
+                     const Roofs& roofs) {
   const FormatPair arithmetic = c.implementation->arithmetic();
   if (arithmetic == c.format) return;
   std::map<std::pair<Resource, Format>, double> numbers;
-  for (const Operand& operand : c.operands()) {
+  for (const Operand& operand : problem.operands) {
     if (operand.format == arithmetic.a) continue;
     const bool read = operand.access == Access::read;
     const auto kind = std::pair(read ? Resource::widen : Resource::narrow, operand.format);
@@ -86,7 +87,7 @@ std::optional<Rate> technique_roof(const Case& c, const Roofs& roofs) {
 
 // Returns the measured roofs of a case. A product is judged by the engine of its technique, every
 // other operation by the engine that may do its arithmetic, as `predict` does (roofs.hpp).
-RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
+RecordedRoof roof_of(const Case& c, const Problem& problem, const Roofs& roofs) {
   RecordedRoof roof;
   const bool product = c.operation->engine == Engine::tensor;
   const auto arithmetic =
@@ -100,7 +101,7 @@ RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
     roof.memory_ceiling = rate->origin;
   }
   if (c.operation->special) add_special(roof, c.operation->special(c.shape), roofs.special_roof());
-  add_conversions(roof, c, roofs);
+  add_conversions(roof, c, problem, roofs);
   return roof;
 }
 
@@ -130,8 +131,9 @@ Physics physics_of(const Case& c, const Declared& declared, const Record& record
 }
 
 // Records the limit of a kernel and the share of that limit that the kernel reaches.
-void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const Roofs& roofs) {
-  record.roof = roof_of(c, roofs);
+void compare_with_roofs(Record& record, const Case& c, const Problem& problem, const Timed& timed,
+                        const Roofs& roofs) {
+  record.roof = roof_of(c, problem, roofs);
   if (c.operation->engine == Engine::tensor && c.technique.engine == Engine::tensor &&
       !record.roof->flops_per_s) {
     record.roof_unknown = no_tensor_roof(c.device->machine());
@@ -146,8 +148,8 @@ void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const
 
 }  // namespace
 
-void judge(Record& record, const Case& c, const Roofs& roofs) {
-  const Timed timed{c.work(), record.time->median};
+void judge(Record& record, const Case& c, const Problem& problem, const Roofs& roofs) {
+  const Timed timed{problem.work, record.time->median};
   if (warm_in_cache(c)) record.flags.emplace_back(kServedByCache);
   if (c.technique.arithmetic && c.format != FormatPair(*c.technique.arithmetic)) {
     record.flags.emplace_back("storage_format");
@@ -173,7 +175,7 @@ void judge(Record& record, const Case& c, const Roofs& roofs) {
       record.flags.emplace_back(kPartialRate);
     }
   } else {
-    compare_with_roofs(record, c, timed, roofs);
+    compare_with_roofs(record, c, problem, timed, roofs);
   }
 }
 

@@ -19,12 +19,12 @@ constexpr std::uint32_t kBlockStream = 0xFFFFFFFD;
 
 }  // namespace
 
-NewInputs::NewInputs(Device& device, Buffers& buffers, const Case& c,
+NewInputs::NewInputs(Device& device, Buffers& buffers, const Problem& problem,
                      std::span<const BufferSet> sets, Sets chosen, Novelty novelty,
                      std::uint64_t seed)
     : device_(&device),
       buffers_(&buffers),
-      operands_(c.operands()),
+      operands_(problem.operands),
       all_(sets),
       chosen_(chosen),
       seed_(seed) {

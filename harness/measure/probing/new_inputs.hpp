@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/measure/buffers.hpp"
-#include "harness/measure/case.hpp"
+#include "harness/measure/problem.hpp"
 #include "harness/measure/verifying/inputs.hpp"
 
 namespace ridgebench {
@@ -25,11 +25,11 @@ class NewInputs {
     std::size_t count;
   };
 
-  // `sets` are all sets of the case, the last that `buffers` allocated. The seed draws the values
-  // and the block. They follow the fill of the run, but are normal numbers if that is zeros, which
-  // then are sparse. A case without inputs has no new ones.
-  NewInputs(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
-            Sets chosen, Novelty novelty, std::uint64_t seed);
+  // `sets` are all sets of the problem, the last that `buffers` allocated. The seed draws the
+  // values and the block. They follow the fill of the run, but are normal numbers if that is zeros,
+  // which then are sparse. A problem without inputs has no new ones, and must outlive this.
+  NewInputs(Device& device, Buffers& buffers, const Problem& problem,
+            std::span<const BufferSet> sets, Sets chosen, Novelty novelty, std::uint64_t seed);
   NewInputs(const NewInputs&) = delete;  // restores the buffers once
   NewInputs& operator=(const NewInputs&) = delete;
   // Inputs that were not restored are filled again before the next case.
@@ -74,7 +74,7 @@ class NewInputs {
 
   Device* device_;
   Buffers* buffers_;
-  std::vector<Operand> operands_;
+  std::span<const Operand> operands_;
   std::span<const BufferSet> all_;
   Sets chosen_;
   std::uint64_t seed_;

@@ -17,23 +17,20 @@ constexpr double kMostProbesCost = 0x1p32;
 constexpr double kMostNewBytes = 0x1p30;
 
 // The cost of one probe: it takes a reference and often a second one, of the old inputs.
-double cost_of_probe(const Case& c) {
+double cost_of_probe(const Problem& problem) {
   double drawn = 0;
-  for (const Operand& operand : c.operands()) {
+  for (const Operand& operand : problem.operands) {
     if (operand.is_input()) drawn += static_cast<double>(operand.elements);
   }
-  return 2 * cost_of_rows(*c.operation, c.shape,
-                          count_to_check(*c.operation, c.shape, kProbeCost)) +
-         drawn;
+  return 2 * cost_of_rows(problem, count_to_check(problem, kProbeCost)) + drawn;
 }
 
 // Whether the host's memory holds the new inputs, and twice the reference, outputs and marks of the
 // compared rows.
-bool fits_host(const Case& c) {
+bool fits_host(const Problem& problem) {
   double bytes = 0;
-  for (const Operand& operand : c.operands()) bytes += operand.is_input() ? operand.bytes() : 0;
-  const std::int64_t elements =
-      count_to_check(*c.operation, c.shape, kProbeCost) * elements_of_row(*c.operation, c.shape);
+  for (const Operand& operand : problem.operands) bytes += operand.is_input() ? operand.bytes() : 0;
+  const std::int64_t elements = count_to_check(problem, kProbeCost) * problem.row_elements;
   bytes += 2 * static_cast<double>(elements) * (sizeof(Expected) + sizeof(double));
   return bytes <= std::min(kMostNewBytes, allocatable_bytes() / 2);
 }
@@ -44,13 +41,14 @@ std::size_t probes_of(const Case& c) {
   return c.implementation->of_user() ? kProbesOfOwn : kProbesOfOurs;
 }
 
-std::size_t affordable_probes(const Case& c) {
-  if (!fits_host(c)) return 0;
-  return static_cast<std::size_t>(std::max(1.0, kMostProbesCost / cost_of_probe(c)));
+std::size_t affordable_probes(const Problem& problem) {
+  if (!fits_host(problem)) return 0;
+  return static_cast<std::size_t>(std::max(1.0, kMostProbesCost / cost_of_probe(problem)));
 }
 
-double cost_of_probes(const Case& c) {
-  return static_cast<double>(std::min(probes_of(c), affordable_probes(c))) * cost_of_probe(c);
+double cost_of_probes(const Case& c, const Problem& problem) {
+  return static_cast<double>(std::min(probes_of(c), affordable_probes(problem))) *
+         cost_of_probe(problem);
 }
 
 }  // namespace ridgebench

@@ -13,8 +13,8 @@ inline constexpr double kProbeCost = 0x1p22;
 // The number of probes that are taken.
 std::size_t probes_of(const Case& c);
 // The number of those that are compared with the reference; 0 if the host's memory is short.
-std::size_t affordable_probes(const Case& c);
+std::size_t affordable_probes(const Problem& problem);
 // The cost of their comparisons, in the unit of kSampleCost.
-double cost_of_probes(const Case& c);
+double cost_of_probes(const Case& c, const Problem& problem);
 
 }  // namespace ridgebench

@@ -41,16 +41,17 @@ std::vector<std::size_t> draw_places(std::size_t count, std::mt19937_64& random)
 
 }  // namespace
 
-Probes::Probes(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
-               std::uint64_t seed, std::vector<HostBuffer>& input_copies)
+Probes::Probes(Device& device, Buffers& buffers, const Case& c, const Problem& problem,
+               std::span<const BufferSet> sets, std::uint64_t seed,
+               std::vector<HostBuffer>& input_copies)
     : device_(&device),
       buffers_(&buffers),
       case_(&c),
+      problem_(&problem),
       sets_(sets),
-      outputs_of_case_(outputs_of(*c.operation, c.shape, c.format)),
       random_(seed),
       wanted_(probes_of(c)),
-      compared_(affordable_probes(c)),
+      compared_(affordable_probes(problem)),
       kinds_(draw_kinds(wanted_, random_)),
       after_(draw_places(wanted_, random_)),
       input_copies_(&input_copies) {}
@@ -69,8 +70,8 @@ void Probes::take(Novelty novelty, double launch_s, const Launcher& launcher) {
   const auto count = static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(most)));
   const NewInputs::Sets chosen{random_() % (sets_.size() - count + 1), count};
   Probe& probe = taken_.emplace_back();
-  probe.inputs =
-      std::make_unique<NewInputs>(*device_, *buffers_, *case_, sets_, chosen, novelty, random_());
+  probe.inputs = std::make_unique<NewInputs>(*device_, *buffers_, *problem_, sets_, chosen, novelty,
+                                             random_());
   const bool own = case_->implementation->of_user();
   const std::uint64_t before = own ? checksum(chosen) : 0;
   // A kernel that works one launch late then begins with a set that the probe leaves alone.
@@ -97,22 +98,21 @@ void Probes::take(Novelty novelty, double launch_s, const Launcher& launcher) {
 }
 
 bool Probes::repeats_bits() const {
-  const auto updated = [](const Output& o) { return o.operand.access == Access::updated; };
-  return !case_->technique.order_dependent && std::ranges::none_of(outputs_of_case_, updated);
+  return !case_->technique.order_dependent && !problem_->in_place();
 }
 
 bool Probes::holds_nan(NewInputs::Sets chosen) const {
   return std::ranges::any_of(sets_.subspan(chosen.first, chosen.count), [&](const auto& set) {
-    return outputs_hold_nan(device_->memory(), outputs_of_case_, set);
+    return outputs_hold_nan(device_->memory(), problem_->outputs, set);
   });
 }
 
 void Probes::copy_rows(Probe& probe) const {
-  probe.rows = rows_to_check(*case_->operation, case_->shape, probe.inputs->seed(), kProbeCost);
+  probe.rows = rows_to_check(*problem_, probe.inputs->seed(), kProbeCost);
   const auto views =
-      read_rows(device_->memory(), outputs_of_case_, probe.rows, sets_[probe.set], probe.outputs);
+      read_rows(device_->memory(), problem_->outputs, probe.rows, sets_[probe.set], probe.outputs);
   for (std::size_t i = 0; i < views.size(); ++i) {
-    const auto bytes = bytes_of_rows(outputs_of_case_[i], probe.rows);
+    const auto bytes = bytes_of_rows(problem_->outputs[i], probe.rows);
     std::byte* const copy = probe.outputs[i].resize(bytes);
     const auto* const rows = static_cast<const std::byte*>(views[i].data);
     if (rows != copy) std::copy_n(rows, bytes, copy);
@@ -123,7 +123,7 @@ std::uint64_t Probes::checksum(NewInputs::Sets chosen) const {
   constexpr std::uint64_t kOdd = 0xD6E8FEB86659FD93;  // keeps the order of the sets apart
   std::uint64_t sum = 0;
   for (const BufferSet& set : sets_.subspan(chosen.first, chosen.count)) {
-    sum = kOdd * sum + checksum_of(device_->memory(), outputs_of_case_, set);
+    sum = kOdd * sum + checksum_of(device_->memory(), problem_->outputs, set);
   }
   return sum;
 }
@@ -142,7 +142,7 @@ bool Probes::work_goes_on(double launch_s) const {
 
 void Probes::time_old_inputs(const Launcher& launcher) {
   const NewInputs::Sets chosen = taken_.back().inputs->sets();
-  NewInputs inputs(*device_, *buffers_, *case_, sets_, chosen, Novelty::fresh, random_());
+  NewInputs inputs(*device_, *buffers_, *problem_, sets_, chosen, Novelty::fresh, random_());
   inputs.restore();
   found_.old_inputs_s.push_back(launcher(chosen));
 }
@@ -150,7 +150,8 @@ void Probes::time_old_inputs(const Launcher& launcher) {
 void Probes::compare_times(double median_s, const Launcher& launcher) {
   const std::size_t enough =
       kMoreFreshProbes + std::max(kFewestFreshProbes, found_.new_inputs_s.size());
-  const double factor = slower_factor(case_->work().bytes, static_cast<std::int64_t>(sets_.size()));
+  const double factor =
+      slower_factor(problem_->work.bytes, static_cast<std::int64_t>(sets_.size()));
   while (all_slower(found_, median_s, factor) && found_.new_inputs_s.size() < enough) {
     take(Novelty::fresh, median_s, launcher);
     time_old_inputs(launcher);
@@ -193,14 +194,14 @@ std::optional<std::string> Probes::check(Verification& result) {
 std::optional<std::string> Probes::check_one(const Probe& probe, Verification& result) {
   const Implementation& implementation = *case_->implementation;
   std::vector<View> outputs;
-  for (std::size_t i = 0; i < outputs_of_case_.size(); ++i) {
-    outputs.push_back({probe.outputs[i].data(), outputs_of_case_[i].operand.format});
+  for (std::size_t i = 0; i < problem_->outputs.size(); ++i) {
+    outputs.push_back({probe.outputs[i].data(), problem_->outputs[i].operand.format});
   }
   const auto reference = [&](std::span<const View> inputs) {
-    return reference_of(*case_->operation, case_->shape, inputs, probe.rows);
+    return reference_of(*problem_, inputs, probe.rows);
   };
   const auto expected = reference(probe.inputs->new_views(probe.set, probe.rows, *input_copies_));
-  Verification found = compare(implementation, case_->shape, outputs, probe.rows, expected);
+  Verification found = compare(implementation, *problem_, outputs, probe.rows, expected);
   found.elements = 0;  // result.elements counts those of the inputs of the run
   add(result, found);
   if (!result.passed()) {
@@ -210,8 +211,8 @@ std::optional<std::string> Probes::check_one(const Probe& probe, Verification& r
         probe.inputs->text(), result.error);
   }
   const auto old_outputs =
-      read_rows(device_->memory(), outputs_of_case_, probe.rows, sets_[probe.set], old_outputs_);
-  const KeptBits kept(implementation, case_->shape, outputs_of_case_, probe.rows, outputs,
+      read_rows(device_->memory(), problem_->outputs, probe.rows, sets_[probe.set], old_outputs_);
+  const KeptBits kept(implementation, case_->shape, problem_->outputs, probe.rows, outputs,
                       old_outputs);
   if (!kept.any()) return std::nullopt;
   if (!kept.most_moved(expected, reference(probe.inputs->old_views(probe.set, *input_copies_)))) {

@@ -33,8 +33,9 @@ class Probes {
 
   // `sets` are all sets of the case, the last that `buffers` allocated. The seed draws the probes.
   // `input_copies` hold inputs in host memory while check() runs; the rows share them.
-  Probes(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
-         std::uint64_t seed, std::vector<HostBuffer>& input_copies);
+  Probes(Device& device, Buffers& buffers, const Case& c, const Problem& problem,
+         std::span<const BufferSet> sets, std::uint64_t seed,
+         std::vector<HostBuffer>& input_copies);
 
   // Whether a probe is due after that number of samples, and whether all were taken.
   [[nodiscard]] bool due(std::size_t samples) const;
@@ -89,8 +90,8 @@ class Probes {
   Device* device_;
   Buffers* buffers_;
   const Case* case_;
+  const Problem* problem_;
   std::span<const BufferSet> sets_;
-  std::vector<Output> outputs_of_case_;
   std::mt19937_64 random_;
   std::size_t wanted_;
   std::size_t compared_;            // the first ones, with the reference

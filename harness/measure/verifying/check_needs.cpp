@@ -19,8 +19,9 @@ constexpr double kSecondsOfCost = 1e-9;
 double bytes_of_values(double elements) { return elements * sizeof(Expected); }
 
 // Bytes of the reference values that exist at once, if `rows` of all rows are compared.
-double reference_bytes(const Operation& operation, const Shape& shape, std::int64_t rows) {
-  const auto row = static_cast<double>(elements_of_row(operation, shape));
+double reference_bytes(const Problem& problem, std::int64_t rows) {
+  const Operation& operation = *problem.operation;
+  const auto row = static_cast<double>(problem.row_elements);
   const double elements = row * static_cast<double>(rows);
   const auto kept = static_cast<double>(most_kept_elements(operation));
   if (elements <= kept) return bytes_of_values(elements);
@@ -31,10 +32,10 @@ double reference_bytes(const Operation& operation, const Shape& shape, std::int6
 }
 
 // Bytes of operands that lie on the host a second time.
-double copied_bytes(const Case& c, bool sampled) {
+double copied_bytes(const Case& c, const Problem& problem, bool sampled) {
   const bool in_place = c.device->backend() == Backend::cpu;
   double bytes = 0;
-  for (const Operand& operand : c.operands()) {
+  for (const Operand& operand : problem.operands) {
     const bool input = operand.access == Access::updated || (operand.is_input() && !in_place);
     if (input || (operand.is_output() && !in_place && !sampled)) bytes += operand.bytes();
   }
@@ -43,26 +44,25 @@ double copied_bytes(const Case& c, bool sampled) {
 
 }  // namespace
 
-CheckNeeds check_needs(const Case& c) {
-  const Operation& operation = *c.operation;
+CheckNeeds check_needs(const Case& c, const Problem& problem) {
   const CheckCost cost = default_cost(*c.device);
-  const std::int64_t all = row_count(operation, c.shape);
-  const std::int64_t rows = count_to_check(operation, c.shape, cost.first);
+  const std::int64_t all = problem.rows;
+  const std::int64_t rows = count_to_check(problem, cost.first);
   const bool sampled = rows < all;
-  const auto group = group_to_check(operation, c.shape, cost.first);
+  const auto group = group_to_check(problem, cost.first);
   const bool sums = sampled && group.has_value();
   CheckNeeds needs{};
-  needs.bytes = copied_bytes(c, sampled && !sums) + reference_bytes(operation, c.shape, rows) +
+  needs.bytes = copied_bytes(c, problem, sampled && !sums) + reference_bytes(problem, rows) +
                 static_cast<double>(sizeof(std::int64_t)) * static_cast<double>(rows);
-  needs.first_s = cost_of_rows(operation, c.shape, rows);
+  needs.first_s = cost_of_rows(problem, rows);
   if (sums) {
-    needs.bytes += sizeof(double) * static_cast<double>(all + operation.row_length(c.shape));
+    needs.bytes += sizeof(double) * static_cast<double>(all + problem.outputs.front().row_length);
     needs.bytes += bytes_of_values(static_cast<double>(kMostKeptElements));
-    needs.first_s += cost_of_rows(operation, c.shape, all, *group);
+    needs.first_s += cost_of_rows(problem, all, *group);
   }
-  needs.further_s = cost_of_probes(c);
+  needs.further_s = cost_of_probes(c, problem);
   // A single row may keep one thread busy, as a product of long vectors does.
-  const double threads = row_count(operation, c.shape) > 1 ? omp_get_max_threads() : 1;
+  const double threads = all > 1 ? omp_get_max_threads() : 1;
   needs.first_s *= kSecondsOfCost / threads;
   needs.further_s *= kSecondsOfCost / threads;
   return needs;
@@ -73,19 +73,20 @@ double workspace_bytes(const Case& c) {
   return c.implementation->workspace_bytes(c.device->machine(), c.shape);
 }
 
-void require_room(const Buffers& buffers, const Case& c) {
-  buffers.require_room(c.operands());
+void require_room(const Buffers& buffers, const Case& c, const Problem& problem, double others) {
+  buffers.require_room(problem.operands);
   const bool shared = c.device->backend() == Backend::cpu;
-  const double on_host = shared ? Buffers::footprint(c.operands(), 1) + workspace_bytes(c) : 0;
-  const double asked = check_needs(c).bytes + on_host;
+  const double workspaces = workspace_bytes(c) + others;
+  const double on_host = shared ? Buffers::footprint(problem.operands, 1) + workspaces : 0;
+  const double asked = check_needs(c, problem).bytes + on_host;
   const double free = shared ? buffers.available_bytes() : allocatable_bytes();
   if (asked <= free) return;
   throw OutOfMemory(asked, free, shared ? "memory with the check" : "host memory for the check");
 }
 
-std::optional<std::string> lacks_memory(const Case& c) {
+std::optional<std::string> lacks_memory(const Case& c, const Problem& problem) {
   try {
-    require_room(Buffers(*c.device, Fill::normal, 0), c);
+    require_room(Buffers(*c.device, Fill::normal, 0), c, problem);
     return std::nullopt;
   } catch (const OutOfMemory& reason) {
     return reason.what();

@@ -16,17 +16,17 @@ struct CheckNeeds {
 };
 
 // Estimates them before the case is measured, from the cost of its reference.
-CheckNeeds check_needs(const Case& c);
+CheckNeeds check_needs(const Case& c, const Problem& problem);
 
 // Bytes that the technique allocates beside the operands, as it declares; 0 for a case without a
 // technique.
 double workspace_bytes(const Case& c);
 
-// Throws OutOfMemory if a buffer set of the case and its check do not fit. On a host they and the
-// technique's workspace share the memory.
-void require_room(const Buffers& buffers, const Case& c);
+// Throws OutOfMemory if a buffer set of the case and its check do not fit. On a host they share the
+// memory with the technique's workspace and `others`, bytes of further workspaces.
+void require_room(const Buffers& buffers, const Case& c, const Problem& problem, double others = 0);
 
 // Returns why the case would not fit now if it came first; empty if it does.
-std::optional<std::string> lacks_memory(const Case& c);
+std::optional<std::string> lacks_memory(const Case& c, const Problem& problem);
 
 }  // namespace ridgebench

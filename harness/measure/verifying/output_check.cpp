@@ -40,23 +40,10 @@ double bytes_read(std::span<const Operand> operands) {
   return sum;
 }
 
-// Whether the reference of these rows is small enough to be kept.
-bool keeps_reference(const Case& c, std::span<const std::int64_t> rows) {
-  return elements_of(*c.operation, c.shape, rows) <= most_kept_elements(*c.operation);
-}
-
 // Whether one call of the reference computes many rows.
 bool computes_blocks(const Operation& operation) {
   return rows_reference_of(operation) != nullptr ||
          operation.reference.target<BatchedReference>() != nullptr;
-}
-
-// Of all outputs together.
-std::int64_t output_elements(const Case& c) {
-  std::int64_t elements = 0;
-  for (const Operand& operand : c.operands())
-    elements += operand.is_output() ? operand.elements : 0;
-  return elements;
 }
 
 }  // namespace
@@ -83,44 +70,55 @@ std::uint64_t OutputCheck::seed_of(const Case& c) const {
   return seed_ ^ std::hash<std::string>()(c.id());
 }
 
+bool OutputCheck::Checked::keeps_reference() const {
+  return problem->elements_of(rows) <= most_kept_elements(*problem->operation);
+}
+
 // The sets after the first share their cost.
-double OutputCheck::affordable(const Checked& checked) const {
-  return checked.index == 0 ? cost_.first : cost_.later / static_cast<double>(checked.count);
+OutputCheck::Checked OutputCheck::checked(const Case& c, const Problem& problem,
+                                          std::span<const BufferSet> sets,
+                                          std::size_t index) const {
+  const double affordable =
+      index == 0 ? cost_.first : cost_.later / static_cast<double>(sets.size());
+  return {&c,
+          &problem,
+          &sets[index],
+          index,
+          sets.size(),
+          affordable,
+          rows_to_check(problem, seed_, affordable)};
 }
 
-std::vector<View> OutputCheck::inputs(const Case& c, const Checked& checked) {
-  return inputs_before_launch(device_->memory(), c.operands(), *checked.set, checked.index, fill_,
-                              data_seed_, input_copies_);
+std::vector<View> OutputCheck::inputs(const Checked& checked) {
+  return inputs_before_launch(device_->memory(), checked.problem->operands, *checked.set,
+                              checked.index, fill_, data_seed_, input_copies_);
 }
 
-std::vector<View> OutputCheck::outputs(const Case& c, const BufferSet& set,
-                                       std::span<const std::int64_t> rows) {
-  return read_rows(device_->memory(), outputs_of(*c.operation, c.shape, c.format), rows, set,
-                   output_copies_);
+std::vector<View> OutputCheck::outputs(const Checked& checked, std::span<const std::int64_t> rows) {
+  return read_rows(device_->memory(), checked.problem->outputs, rows, *checked.set, output_copies_);
 }
 
 // Computes the expected rows from a copy of the inputs, unless the cache holds them.
-const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked& checked,
-                                                    std::span<const std::int64_t> rows) {
+const std::vector<Expected>& OutputCheck::reference(const Checked& checked) {
   return references_.get(
-      reference_key(c, checked.index, checked.count), *c.operation, c.shape,
-      [&] { return inputs(c, checked); }, rows);
+      reference_key(*checked.problem, checked.index, checked.count), *checked.problem,
+      [&] { return inputs(checked); }, checked.rows);
 }
 
-Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
-  const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(checked));
+Verification OutputCheck::compare_set(const Checked& checked) {
+  const auto& [c, problem, set, index, count, affordable, rows] = checked;
+  const Implementation& implementation = *c->implementation;
   Verification result;
-  if (keeps_reference(c, rows)) {
-    const auto& expected = reference(c, checked, rows);
-    result = compare(*c.implementation, c.shape, outputs(c, *checked.set, rows), rows, expected);
-  } else if (computes_blocks(*c.operation)) {
-    result = compare_in_blocks(*device_, *c.implementation, c.shape, *checked.set, rows,
-                               inputs(c, checked), kMostKeptElements);
+  if (checked.keeps_reference()) {
+    const auto& expected = reference(checked);
+    result = compare(implementation, *problem, outputs(checked, rows), rows, expected);
+  } else if (computes_blocks(*problem->operation)) {
+    result = compare_in_blocks(*device_, implementation, *problem, *set, rows, inputs(checked),
+                               kMostKeptElements);
   } else {
-    result = compare(*c.implementation, c.shape, outputs(c, *checked.set, rows), rows,
-                     inputs(c, checked));
+    result = compare(implementation, *problem, outputs(checked, rows), rows, inputs(checked));
   }
-  if (has_nan(c, *checked.set)) {
+  if (has_nan(*problem, *set)) {
     result.error = std::numeric_limits<double>::infinity();
     result.exact = false;
   }
@@ -128,67 +126,67 @@ Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
 }
 
 // Compares all elements of a set by sums of groups, if the operation has such sums.
-void OutputCheck::compare_sums(const Case& c, const Checked& checked, Verification& result) {
-  result.group = group_to_check(*c.operation, c.shape, affordable(checked));
+void OutputCheck::compare_sums(const Checked& checked, Verification& result) {
+  const Problem& problem = *checked.problem;
+  result.group = group_to_check(problem, checked.affordable);
   if (!result.group) return;
-  const std::vector<double> signs = draw_signs(*c.operation, c.shape, seed_);
-  const auto rows = all_rows(*c.operation, c.shape);
-  const View output = outputs(c, *checked.set, rows).front();
-  Verification sums = compare_groups(*c.implementation, c.shape, output, {*result.group, signs},
-                                     inputs(c, checked));
+  const std::vector<double> signs = draw_signs(problem, seed_);
+  const View output = outputs(checked, problem.all_rows()).front();
+  Verification sums = compare_groups(*checked.c->implementation, problem, output,
+                                     {*result.group, signs}, inputs(checked));
   sums.elements = 0;  // no element is compared by itself
   add(result, sums);
 }
 
-bool OutputCheck::has_nan(const Case& c, const BufferSet& set) {
-  return outputs_hold_nan(device_->memory(), outputs_of(*c.operation, c.shape, c.format), set);
+bool OutputCheck::has_nan(const Problem& problem, const BufferSet& set) {
+  return outputs_hold_nan(device_->memory(), problem.outputs, set);
 }
 
-std::optional<std::string> OutputCheck::before_timing(const Case& c, const BufferSet& set,
-                                                      Verification& result) {
-  const Checked first{&set, 0, 1};
-  result = compare_set(c, first);
+std::optional<std::string> OutputCheck::before_timing(const Case& c, const Problem& problem,
+                                                      const BufferSet& set, Verification& result) {
+  const Checked first = checked(c, problem, {&set, 1}, 0);
+  result = compare_set(first);
   result.seed = seed_;
-  first_bits_ = checksum(c, set);
+  first_bits_ = checksum(problem, set);
   if (!result.passed()) return wrong_reason(result, "before");
-  if (result.elements == output_elements(c)) return std::nullopt;
-  const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(first));
-  if (keeps_reference(c, rows)) {
-    result.witness = ask_witness(*device_, c, set, rows, reference(c, first, rows));
+  if (result.elements == problem.elements) return std::nullopt;
+  if (first.keeps_reference()) {
+    result.witness = ask_witness(*device_, c, problem, set, first.rows, reference(first));
   }
-  if (!result.witness) compare_sums(c, first, result);
+  if (!result.witness) compare_sums(first, result);
   if (!result.passed()) return wrong_reason(result, "before");
   if (!result.witness || result.witness->error <= 1) return std::nullopt;
   return fmt::format("the output differs from that of {} by {:.3g} x the tolerance",
                      result.witness->technique, result.witness->error);
 }
 
-std::size_t OutputCheck::most_sets(const Case& c) const {
-  double most = kAffordableInputBytes / std::max(1.0, bytes_read(c.operands()));
+std::size_t OutputCheck::most_sets(const Problem& problem) const {
+  double most = kAffordableInputBytes / std::max(1.0, bytes_read(problem.operands));
   // An output of one row cannot be sampled by rows.
-  const std::int64_t rows = row_count(*c.operation, c.shape);
-  if (rows == 1) most = std::min(most, cost_.later / cost_of_rows(*c.operation, c.shape, 1));
+  if (problem.rows == 1) most = std::min(most, cost_.later / cost_of_rows(problem, 1));
   return static_cast<std::size_t>(std::max(2.0, most));
 }
 
-std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<const BufferSet> sets,
+std::optional<std::string> OutputCheck::after_timing(const Case& c, const Problem& problem,
+                                                     std::span<const BufferSet> sets,
                                                      Verification& result) {
-  const std::size_t most = most_sets(c);
+  const std::size_t most = most_sets(problem);
   const std::size_t step = (sets.size() + most - 1) / most;
-  const bool moved = checksum(c, sets.front()) != first_bits_;
+  const bool moved = checksum(problem, sets.front()) != first_bits_;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     if (i == 0 && !moved) continue;
     if (i % step != 0 && i + 1 != sets.size()) {
-      if (has_nan(c, sets[i])) return fmt::format("after timing, buffer set {} holds NaN", i);
+      if (has_nan(problem, sets[i])) {
+        return fmt::format("after timing, buffer set {} holds NaN", i);
+      }
       continue;
     }
-    const Checked checked{&sets[i], i, sets.size()};
-    compute_ahead(c, sets, {.first = i, .step = step},
-                  rows_to_check(*c.operation, c.shape, seed_, affordable(checked)), fill_,
+    const Checked of_set = checked(c, problem, sets, i);
+    compute_ahead(device_->memory(), problem, sets, {.first = i, .step = step}, of_set.rows, fill_,
                   data_seed_, references_);
-    Verification v = compare_set(c, checked);
-    const bool everything = v.elements == output_elements(c);
-    if (!everything && device_->backend() == Backend::cpu) compare_sums(c, checked, v);
+    Verification v = compare_set(of_set);
+    const bool everything = v.elements == problem.elements;
+    if (!everything && device_->backend() == Backend::cpu) compare_sums(of_set, v);
     add(result, v);
     if (!v.passed()) return wrong_reason(v, "after");
   }
@@ -196,14 +194,16 @@ std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<co
   return "a second launch gave other bits: the result moves";
 }
 
-std::optional<std::string> OutputCheck::repeats(const Case& c, std::span<const BufferSet> sets,
+std::optional<std::string> OutputCheck::repeats(const Case& c, const Problem& problem,
+                                                std::span<const BufferSet> sets,
                                                 const std::function<void()>& again) {
   std::vector<std::uint64_t> timed(sets.size());
-  std::ranges::transform(sets, timed.begin(), [&](const BufferSet& s) { return checksum(c, s); });
+  std::ranges::transform(sets, timed.begin(),
+                         [&](const BufferSet& s) { return checksum(problem, s); });
   again();
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    const bool differs =
-        c.technique.order_dependent ? has_nan(c, sets[i]) : checksum(c, sets[i]) != timed[i];
+    const bool differs = c.technique.order_dependent ? has_nan(problem, sets[i])
+                                                     : checksum(problem, sets[i]) != timed[i];
     if (differs) {
       return fmt::format(
           "after timing, another launch left other bits in buffer set {}: the kernel does not "
@@ -214,8 +214,8 @@ std::optional<std::string> OutputCheck::repeats(const Case& c, std::span<const B
   return std::nullopt;
 }
 
-std::uint64_t OutputCheck::checksum(const Case& c, const BufferSet& set) {
-  return checksum_of(device_->memory(), outputs_of(*c.operation, c.shape, c.format), set);
+std::uint64_t OutputCheck::checksum(const Problem& problem, const BufferSet& set) {
+  return checksum_of(device_->memory(), problem.outputs, set);
 }
 
 }  // namespace ridgebench

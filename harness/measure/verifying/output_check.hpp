@@ -44,14 +44,15 @@ class OutputCheck {
   // These return why the output is wrong; empty if it is right. They add the compared elements and
   // the largest error to `result`. before_timing() checks the first buffer set, after_timing() all.
   // after_timing() trusts bits that before_timing() found right.
-  std::optional<std::string> before_timing(const Case& c, const BufferSet& set,
-                                           Verification& result);
-  std::optional<std::string> after_timing(const Case& c, std::span<const BufferSet> sets,
-                                          Verification& result);
+  std::optional<std::string> before_timing(const Case& c, const Problem& problem,
+                                           const BufferSet& set, Verification& result);
+  std::optional<std::string> after_timing(const Case& c, const Problem& problem,
+                                          std::span<const BufferSet> sets, Verification& result);
 
   // Runs `again`, which launches into poisoned outputs, and returns why these are then not the
   // outputs that the timed launches left. A kernel that stopped computing leaves the poison.
-  std::optional<std::string> repeats(const Case& c, std::span<const BufferSet> sets,
+  std::optional<std::string> repeats(const Case& c, const Problem& problem,
+                                     std::span<const BufferSet> sets,
                                      const std::function<void()>& again);
 
   // Frees the references of earlier cases. Returns false if there were none.
@@ -65,27 +66,34 @@ class OutputCheck {
   [[nodiscard]] std::vector<HostBuffer>& input_copies() { return input_copies_; }
 
  private:
-  struct Checked {  // buffer set `index` of `count`
+  // Buffer set `index` of `count`, with the rows of its outputs that are compared.
+  struct Checked {
+    const Case* c;
+    const Problem* problem;
     const BufferSet* set;
     std::size_t index;
     std::size_t count;
+    double affordable;
+    std::vector<std::int64_t> rows;
+
+    // Whether the reference of the rows is small enough to be kept.
+    [[nodiscard]] bool keeps_reference() const;
   };
 
-  [[nodiscard]] double affordable(const Checked& checked) const;
+  [[nodiscard]] Checked checked(const Case& c, const Problem& problem,
+                                std::span<const BufferSet> sets, std::size_t index) const;
   // The number of buffer sets that after_timing() compares.
-  [[nodiscard]] std::size_t most_sets(const Case& c) const;
+  [[nodiscard]] std::size_t most_sets(const Problem& problem) const;
   // The operands that the case reads, as they were before its launch.
-  std::vector<View> inputs(const Case& c, const Checked& checked);
+  std::vector<View> inputs(const Checked& checked);
   // The rows of every output, in output_copies_ or in place.
-  std::vector<View> outputs(const Case& c, const BufferSet& set,
-                            std::span<const std::int64_t> rows);
-  const std::vector<Expected>& reference(const Case& c, const Checked& checked,
-                                         std::span<const std::int64_t> rows);
-  Verification compare_set(const Case& c, const Checked& checked);
-  void compare_sums(const Case& c, const Checked& checked, Verification& result);
-  bool has_nan(const Case& c, const BufferSet& set);
+  std::vector<View> outputs(const Checked& checked, std::span<const std::int64_t> rows);
+  const std::vector<Expected>& reference(const Checked& checked);
+  Verification compare_set(const Checked& checked);
+  void compare_sums(const Checked& checked, Verification& result);
+  bool has_nan(const Problem& problem, const BufferSet& set);
   // Outputs with equal bits have equal checksums.
-  std::uint64_t checksum(const Case& c, const BufferSet& set);
+  std::uint64_t checksum(const Problem& problem, const BufferSet& set);
 
   Device* device_;
   std::uint64_t seed_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "harness/device/own_work.hpp"
@@ -21,104 +20,69 @@ constexpr double kCostOfPacking = 2;
 constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // no input uses these streams
 constexpr std::uint32_t kSignStream = 0xFFFFFFFE;
 
-// Numbers of elements do not depend on the format.
-std::vector<Output> sizes_of_outputs(const Operation& operation, const Shape& shape) {
-  return outputs_of(operation, shape, operation.formats.front());
-}
-
 }  // namespace
 
-std::int64_t row_count(const Operation& operation, const Shape& shape) {
-  const Output first = sizes_of_outputs(operation, shape).front();
-  return ceil_div(first.operand.elements, first.row_length);
-}
-
-double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows,
-                    std::int64_t group) {
-  const auto length = static_cast<double>(elements_of_row(operation, shape));
-  const double terms = operation.reduction(shape);
+double cost_of_rows(const Problem& problem, std::int64_t rows, std::int64_t group) {
+  const auto length = static_cast<double>(problem.row_elements);
+  const double terms = problem.terms;
   const auto count = static_cast<double>(rows);
   const double outputs = count * std::ceil(length / static_cast<double>(group));
-  if (rows_reference_of(operation) == nullptr) return outputs * (terms + kCostPerOutput);
+  if (rows_reference_of(*problem.operation) == nullptr) return outputs * (terms + kCostPerOutput);
   const double packed = (length + count) * terms + (group > 1 ? count * length : 0);
   return outputs * (kRowsAtOnce * terms + kCostPerOutput) + kCostOfPacking * packed;
 }
 
-std::int64_t elements_of_row(const Operation& operation, const Shape& shape) {
-  std::int64_t elements = 0;
-  for (const Output& output : sizes_of_outputs(operation, shape)) elements += output.row_length;
-  return elements;
+std::int64_t count_to_check(const Problem& problem, double affordable) {
+  if (cost_of_rows(problem, problem.rows) <= affordable) return problem.rows;
+  const double fixed = cost_of_rows(problem, 0);
+  const double of_a_row = cost_of_rows(problem, 1) - fixed;
+  return std::min(problem.rows,
+                  static_cast<std::int64_t>(std::max(2.0, (affordable - fixed) / of_a_row)));
 }
 
-std::int64_t elements_of(const Operation& operation, const Shape& shape,
-                         std::span<const std::int64_t> rows) {
-  std::int64_t elements = 0;
-  for (const Output& output : sizes_of_outputs(operation, shape)) {
-    elements += (std::ssize(rows) - 1) * output.row_length + output.length_of(rows.back());
-  }
-  return elements;
-}
-
-std::vector<std::int64_t> all_rows(const Operation& operation, const Shape& shape) {
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(row_count(operation, shape)));
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
-}
-
-std::int64_t count_to_check(const Operation& operation, const Shape& shape, double affordable) {
-  const std::int64_t rows = row_count(operation, shape);
-  if (cost_of_rows(operation, shape, rows) <= affordable) return rows;
-  const double fixed = cost_of_rows(operation, shape, 0);
-  const double of_a_row = cost_of_rows(operation, shape, 1) - fixed;
-  return std::min(rows, static_cast<std::int64_t>(std::max(2.0, (affordable - fixed) / of_a_row)));
-}
-
-std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
-                                        std::uint64_t seed, double affordable) {
-  const std::int64_t rows = row_count(operation, shape);
-  const std::int64_t count = count_to_check(operation, shape, affordable);
-  if (count == rows) return all_rows(operation, shape);
-  std::set<std::int64_t> chosen{0, rows - 1};
+std::vector<std::int64_t> rows_to_check(const Problem& problem, std::uint64_t seed,
+                                        double affordable) {
+  const std::int64_t count = count_to_check(problem, affordable);
+  if (count == problem.rows) return problem.all_rows();
+  std::set<std::int64_t> chosen{0, problem.rows - 1};
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint32_t draw =
         random_block(seed, kRowStream, static_cast<std::uint64_t>(i)).word[0];
-    chosen.insert(static_cast<std::int64_t>(draw) % rows);
+    chosen.insert(static_cast<std::int64_t>(draw) % problem.rows);
   }
   return {chosen.begin(), chosen.end()};
 }
 
-std::optional<std::int64_t> group_to_check(const Operation& operation, const Shape& shape,
-                                           double affordable) {
-  const RowsReference* const of_rows = rows_reference_of(operation);
+std::optional<std::int64_t> group_to_check(const Problem& problem, double affordable) {
+  const RowsReference* const of_rows = rows_reference_of(*problem.operation);
   if (of_rows == nullptr || !of_rows->sums_groups) return std::nullopt;
-  const std::int64_t rows = row_count(operation, shape);
-  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t length = problem.outputs.front().row_length;
   std::int64_t group = 2;
-  while (group < length && cost_of_rows(operation, shape, rows, group) > affordable) group *= 2;
+  while (group < length && cost_of_rows(problem, problem.rows, group) > affordable) group *= 2;
   return std::min(group, length);
 }
 
-std::vector<double> draw_signs(const Operation& operation, const Shape& shape, std::uint64_t seed) {
-  std::vector<double> signs(static_cast<std::size_t>(operation.row_length(shape)));
+std::vector<double> draw_signs(const Problem& problem, std::uint64_t seed) {
+  std::vector<double> signs(static_cast<std::size_t>(problem.outputs.front().row_length));
   for (std::size_t i = 0; i < signs.size(); ++i) {
     signs[i] = random_block(seed, kSignStream, i).word[0] % 2 == 0 ? 1 : -1;
   }
   return signs;
 }
 
-std::vector<Expected> reference_of(const Operation& operation, const Shape& shape,
-                                   std::span<const View> inputs, std::span<const std::int64_t> rows,
-                                   const Groups& groups) {
+std::vector<Expected> reference_of(const Problem& problem, std::span<const View> inputs,
+                                   std::span<const std::int64_t> rows, const Groups& groups) {
   const OwnWork own;
-  const std::int64_t length = elements_of_row(operation, shape);
+  const Operation& operation = *problem.operation;
+  const std::int64_t length = problem.row_elements;
   const std::int64_t in_row = ceil_div(groups.width(length), groups.length);
   std::vector<Expected> values(rows.size() * static_cast<std::size_t>(in_row));
   if (const RowsReference* const of_rows = rows_reference_of(operation)) {
-    of_rows->compute(shape, rows, groups, inputs, values);
+    of_rows->compute(problem.shape, rows, groups, inputs, values);
     return values;
   }
   // Only the operation's last row may be short.
-  const auto last = static_cast<std::size_t>(elements_of(operation, shape, rows.last(1)));
+  const auto last = static_cast<std::size_t>(problem.elements_of(rows.last(1)));
   const auto whole = static_cast<std::size_t>(length);
   if (const auto* const batched = operation.reference.target<BatchedReference>()) {
     const std::size_t elements = (rows.size() - 1) * whole + last;
@@ -126,11 +90,11 @@ std::vector<Expected> reference_of(const Operation& operation, const Shape& shap
                           whole,
                           {inputs.begin(), inputs.end()},
                           std::span(values).first(elements)};
-    batched->compute(shape, {&asked, 1});
+    batched->compute(problem.shape, {&asked, 1});
     return values;
   }
   const auto compute = [&](std::size_t i) {
-    operation.reference(shape, rows[i], inputs,
+    operation.reference(problem.shape, rows[i], inputs,
                         std::span(values).subspan(i * whole, i + 1 == rows.size() ? last : whole));
   };
   // A single row stays on this thread. The reference of a long row uses all threads, and that of a
@@ -144,12 +108,11 @@ std::vector<Expected> reference_of(const Operation& operation, const Shape& shap
   return values;
 }
 
-const std::vector<Expected>& ReferenceCache::get(const std::string& key, const Operation& operation,
-                                                 const Shape& shape,
+const std::vector<Expected>& ReferenceCache::get(const std::string& key, const Problem& problem,
                                                  const std::function<std::vector<View>()>& inputs,
                                                  std::span<const std::int64_t> rows) {
   if (const auto known = values_.find(key); known != values_.end()) return known->second;
-  return put(key, reference_of(operation, shape, inputs(), rows));
+  return put(key, reference_of(problem, inputs(), rows));
 }
 
 bool ReferenceCache::clear() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/problem.hpp"
 #include "kernels/common/reference/rows.hpp"
 
 namespace ridgebench {
@@ -21,40 +22,28 @@ inline constexpr double kSampleCost = 0x1p25;
 // references of many rows (most_kept_elements).
 inline constexpr std::int64_t kMostKeptElements = std::int64_t{1} << 22U;
 
-// Returns the number of rows of the outputs.
-std::int64_t row_count(const Operation& operation, const Shape& shape);
 // Returns the cost of a comparison of `rows` rows, or of sums of groups of their elements.
-double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows,
-                    std::int64_t group = 1);
+double cost_of_rows(const Problem& problem, std::int64_t rows, std::int64_t group = 1);
 // Returns the number of those rows; a choice may have a few less.
-std::int64_t count_to_check(const Operation& operation, const Shape& shape,
-                            double affordable = kSampleCost);
+std::int64_t count_to_check(const Problem& problem, double affordable = kSampleCost);
 // Returns the output rows to compare: all if their cost is affordable, else the first, the last and
 // a choice that the seed draws.
-std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
-                                        std::uint64_t seed, double affordable = kSampleCost);
-std::vector<std::int64_t> all_rows(const Operation& operation, const Shape& shape);
-// Returns the number of elements of a row of all outputs together.
-std::int64_t elements_of_row(const Operation& operation, const Shape& shape);
-// Returns the number of elements of rows in ascending order. The operation's last row may be short.
-std::int64_t elements_of(const Operation& operation, const Shape& shape,
-                         std::span<const std::int64_t> rows);
+std::vector<std::int64_t> rows_to_check(const Problem& problem, std::uint64_t seed,
+                                        double affordable = kSampleCost);
 
 // Returns the length of the smallest groups whose sums over the whole output are affordable, at
 // most a row; empty if the operation has no such sums.
-std::optional<std::int64_t> group_to_check(const Operation& operation, const Shape& shape,
-                                           double affordable);
+std::optional<std::int64_t> group_to_check(const Problem& problem, double affordable);
 // Draws the signs of the columns of groups.
-std::vector<double> draw_signs(const Operation& operation, const Shape& shape, std::uint64_t seed);
+std::vector<double> draw_signs(const Problem& problem, std::uint64_t seed);
 
 // Largest number of elements whose reference is computed at once and kept for other techniques. A
 // reference of many rows is expensive, and may take a share of the host's memory.
 std::int64_t most_kept_elements(const Operation& operation);
 
 // Returns the reference of rows, or of groups of their elements.
-std::vector<Expected> reference_of(const Operation& operation, const Shape& shape,
-                                   std::span<const View> inputs, std::span<const std::int64_t> rows,
-                                   const Groups& groups = {});
+std::vector<Expected> reference_of(const Problem& problem, std::span<const View> inputs,
+                                   std::span<const std::int64_t> rows, const Groups& groups = {});
 
 // Keeps the reference values of rows, which all techniques of an operation share.
 class ReferenceCache {
@@ -69,8 +58,7 @@ class ReferenceCache {
   bool clear();
   // Adds what was computed ahead.
   const std::vector<Expected>& put(const std::string& key, std::vector<Expected> values);
-  const std::vector<Expected>& get(const std::string& key, const Operation& operation,
-                                   const Shape& shape,
+  const std::vector<Expected>& get(const std::string& key, const Problem& problem,
                                    const std::function<std::vector<View>()>& inputs,
                                    std::span<const std::int64_t> rows);
 

@@ -20,14 +20,13 @@ constexpr double kCachedShare = 1. / 16;
 
 // Returns the reference of the same rows of each set. `indices` has the numbers of the sets.
 std::vector<std::vector<Expected>> references_of_sets(const BatchedReference& reference,
-                                                      const Case& c,
+                                                      DeviceMemory& memory, const Problem& problem,
                                                       std::span<const BufferSet> sets,
                                                       std::span<const std::size_t> indices,
                                                       std::span<const std::int64_t> rows, Fill fill,
                                                       std::uint64_t seed) {
-  const std::vector<Operand> operands = c.operands();
-  const auto length = static_cast<std::size_t>(elements_of_row(*c.operation, c.shape));
-  const auto elements = static_cast<std::size_t>(elements_of(*c.operation, c.shape, rows));
+  const auto length = static_cast<std::size_t>(problem.row_elements);
+  const auto elements = static_cast<std::size_t>(problem.elements_of(rows));
   std::vector<std::vector<Expected>> values(indices.size());
   std::vector<RowsOfSet> asked;
   std::deque<std::vector<HostBuffer>> copies;
@@ -35,36 +34,36 @@ std::vector<std::vector<Expected>> references_of_sets(const BatchedReference& re
     values[s].resize(elements);
     asked.push_back({{rows.begin(), rows.end()},
                      length,
-                     inputs_before_launch(c.device->memory(), operands, sets[indices[s]],
-                                          indices[s], fill, seed, copies.emplace_back()),
+                     inputs_before_launch(memory, problem.operands, sets[indices[s]], indices[s],
+                                          fill, seed, copies.emplace_back()),
                      values[s]});
   }
-  reference.compute(c.shape, asked);
+  reference.compute(problem.shape, asked);
   return values;
 }
 
 }  // namespace
 
-std::string reference_key(const Case& c, std::size_t index, std::size_t count) {
-  return fmt::format("{}/{}/{}/{} of {}", c.operation->name, c.format.name(), c.shape.text(), index,
-                     index == 0 ? 1 : count);
+std::string reference_key(const Problem& problem, std::size_t index, std::size_t count) {
+  return fmt::format("{}/{}/{}/{} of {}", problem.operation->name, problem.format.name(),
+                     problem.shape.text(), index, index == 0 ? 1 : count);
 }
 
-void compute_ahead(const Case& c, std::span<const BufferSet> sets, SetsAhead ahead,
-                   std::span<const std::int64_t> rows, Fill fill, std::uint64_t seed,
-                   ReferenceCache& cache) {
-  const auto* const batched = c.operation->reference.target<BatchedReference>();
-  if (batched == nullptr || cache.has(reference_key(c, ahead.first, sets.size()))) return;
-  const std::int64_t of_set = elements_of(*c.operation, c.shape, rows);
+void compute_ahead(DeviceMemory& memory, const Problem& problem, std::span<const BufferSet> sets,
+                   SetsAhead ahead, std::span<const std::int64_t> rows, Fill fill,
+                   std::uint64_t seed, ReferenceCache& cache) {
+  const auto* const batched = problem.operation->reference.target<BatchedReference>();
+  if (batched == nullptr || cache.has(reference_key(problem, ahead.first, sets.size()))) return;
+  const std::int64_t of_set = problem.elements_of(rows);
   std::vector<std::size_t> indices;
   for (std::size_t i = ahead.first; i < sets.size(); ++i) {
     if ((std::ssize(indices) + 1) * of_set > kMostKeptElements) break;
     if (i % ahead.step == 0 || i + 1 == sets.size()) indices.push_back(i);
     if (i == 0) break;  // the checked rows of the other sets are others
   }
-  auto values = references_of_sets(*batched, c, sets, indices, rows, fill, seed);
+  auto values = references_of_sets(*batched, memory, problem, sets, indices, rows, fill, seed);
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    cache.put(reference_key(c, indices[i], sets.size()), std::move(values[i]));
+    cache.put(reference_key(problem, indices[i], sets.size()), std::move(values[i]));
   }
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "harness/measure/buffers.hpp"
-#include "harness/measure/case.hpp"
 #include "harness/measure/verifying/reference.hpp"
 
 namespace ridgebench {
@@ -17,7 +16,7 @@ std::size_t most_cached_bytes();
 
 // What the cache calls the rows of buffer set `index` of `count`. The checked rows of all sets
 // after the first depend on the number of sets.
-std::string reference_key(const Case& c, std::size_t index, std::size_t count);
+std::string reference_key(const Problem& problem, std::size_t index, std::size_t count);
 
 // Buffer sets of a rotation: `first`, each multiple of `step` after it, and the last one.
 struct SetsAhead {
@@ -28,8 +27,8 @@ struct SetsAhead {
 // Computes the references of `rows` of these sets, of a run with that fill and seed, and keeps them
 // in `cache`: as many sets as kMostKeptElements allow. Does nothing if the cache has the first set,
 // and for a reference whose calls are fast, which is no BatchedReference.
-void compute_ahead(const Case& c, std::span<const BufferSet> sets, SetsAhead ahead,
-                   std::span<const std::int64_t> rows, Fill fill, std::uint64_t seed,
-                   ReferenceCache& cache);
+void compute_ahead(DeviceMemory& memory, const Problem& problem, std::span<const BufferSet> sets,
+                   SetsAhead ahead, std::span<const std::int64_t> rows, Fill fill,
+                   std::uint64_t seed, ReferenceCache& cache);
 
 }  // namespace ridgebench

@@ -68,12 +68,12 @@ struct Part {
   Tolerance allowed;
 };
 
-std::vector<Part> parts_of(const Implementation& implementation, const Shape& shape,
+std::vector<Part> parts_of(const Implementation& implementation, const Problem& problem,
                            std::span<const View> views) {
   std::vector<Part> parts;
-  for (const Output& output : outputs_of(*implementation.operation, shape, implementation.format)) {
+  for (const Output& output : problem.outputs) {
     const View view = views[parts.size()];
-    parts.push_back({output, view, tolerance_of(implementation, shape, view.format)});
+    parts.push_back({output, view, tolerance_of(implementation, problem.shape, view.format)});
   }
   return parts;
 }
@@ -96,13 +96,13 @@ void compare_row(std::span<const Part> parts, std::size_t r, std::int64_t row,
 // Compares rows with what expected_of(r, memory) returns: the row number `r` of all outputs, which
 // may lie in `memory`. Each block has such memory for its rows, one after the other.
 template <class ExpectedOf>
-Verification compare_rows(const Implementation& implementation, const Shape& shape,
+Verification compare_rows(const Implementation& implementation, const Problem& problem,
                           std::span<const View> outputs, std::span<const std::int64_t> rows,
                           ExpectedOf expected_of) {
-  const std::vector<Part> parts = parts_of(implementation, shape, outputs);
-  const std::int64_t length = elements_of_row(*implementation.operation, shape);
+  const std::vector<Part> parts = parts_of(implementation, problem, outputs);
   // One block is at least a row, and Largest has its own line of the cache only for long blocks.
-  const std::int64_t rows_of_block = std::max<std::int64_t>(1, 16 * kComparedBlock / length);
+  const std::int64_t rows_of_block =
+      std::max<std::int64_t>(1, 16 * kComparedBlock / problem.row_elements);
   const std::int64_t blocks = ceil_div(std::ssize(rows), rows_of_block);
   return largest_of(blocks, [&](std::int64_t b, Largest& largest) {
     const auto end = static_cast<std::size_t>(std::min((b + 1) * rows_of_block, std::ssize(rows)));
@@ -115,25 +115,24 @@ Verification compare_rows(const Implementation& implementation, const Shape& sha
 
 }  // namespace
 
-Verification compare(const Implementation& implementation, const Shape& shape,
+Verification compare(const Implementation& implementation, const Problem& problem,
                      std::span<const View> outputs, std::span<const std::int64_t> rows,
                      std::span<const Expected> expected) {
-  const auto length = static_cast<std::size_t>(elements_of_row(*implementation.operation, shape));
+  const auto length = static_cast<std::size_t>(problem.row_elements);
   return compare_rows(
-      implementation, shape, outputs, rows,
+      implementation, problem, outputs, rows,
       [&](std::size_t r, const auto& /*memory*/) { return expected.subspan(r * length); });
 }
 
-Verification compare(const Implementation& implementation, const Shape& shape,
+Verification compare(const Implementation& implementation, const Problem& problem,
                      std::span<const View> outputs, std::span<const std::int64_t> rows,
                      std::span<const View> inputs) {
-  const Operation& operation = *implementation.operation;
-  const auto whole = static_cast<std::size_t>(elements_of_row(operation, shape));
-  const auto last = static_cast<std::size_t>(elements_of(operation, shape, rows.last(1)));
-  return compare_rows(implementation, shape, outputs, rows,
+  const auto whole = static_cast<std::size_t>(problem.row_elements);
+  const auto last = static_cast<std::size_t>(problem.elements_of(rows.last(1)));
+  return compare_rows(implementation, problem, outputs, rows,
                       [&](std::size_t r, std::vector<Expected>& memory) {
                         memory.resize(r + 1 == rows.size() ? last : whole);
-                        operation.reference(shape, rows[r], inputs, memory);
+                        problem.operation->reference(problem.shape, rows[r], inputs, memory);
                         return std::span<const Expected>(memory);
                       });
 }

@@ -23,11 +23,11 @@ double tolerance(const Implementation& implementation, const Shape& shape, Forma
 
 // Compares rows of all outputs, one view of each, with `expected`, which has for each row that of
 // every output.
-Verification compare(const Implementation& implementation, const Shape& shape,
+Verification compare(const Implementation& implementation, const Problem& problem,
                      std::span<const View> outputs, std::span<const std::int64_t> rows,
                      std::span<const Expected> expected);
 // The same for rows whose reference is too large to keep: computes it block by block.
-Verification compare(const Implementation& implementation, const Shape& shape,
+Verification compare(const Implementation& implementation, const Problem& problem,
                      std::span<const View> outputs, std::span<const std::int64_t> rows,
                      std::span<const View> inputs);
 
@@ -42,7 +42,7 @@ Verification compare_elements(const Implementation& implementation, const Shape&
 // reference of a block at once. A reference in another process takes long for a row. A reference of
 // many rows also computes parts of a row; a block of another has one row at least.
 Verification compare_in_blocks(Device& device, const Implementation& implementation,
-                               const Shape& shape, const BufferSet& set,
+                               const Problem& problem, const BufferSet& set,
                                std::span<const std::int64_t> rows, std::span<const View> inputs,
                                std::int64_t most_elements);
 
@@ -51,8 +51,8 @@ Verification compare_in_blocks(Device& device, const Implementation& implementat
 // their tolerances exceeds the root of the sum of their squares 6 times with a probability below
 // 1e-7, and errors in practice stay far inside their tolerances. An element that is off by more
 // than that is found. The reference of up to `most_groups` groups is computed at once.
-Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,
-                            const Groups& groups, std::span<const View> inputs,
+Verification compare_groups(const Implementation& implementation, const Problem& problem,
+                            View output, const Groups& groups, std::span<const View> inputs,
                             std::int64_t most_groups = kMostKeptElements);
 
 }  // namespace ridgebench

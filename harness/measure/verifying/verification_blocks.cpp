@@ -5,11 +5,12 @@
 namespace ridgebench {
 namespace {
 
-// Compares a row of the only output in parts of up to `most_elements` elements.
+// Compares a row of the only output, which lies at `data`, in parts of up to `most_elements`
+// elements.
 Verification compare_row_in_parts(Device& device, const Implementation& implementation,
-                                  const Shape& shape, const Output& output, void* data,
-                                  std::int64_t row, std::span<const View> inputs,
-                                  std::int64_t most_elements) {
+                                  const Problem& problem, void* data, std::int64_t row,
+                                  std::span<const View> inputs, std::int64_t most_elements) {
+  const Output& output = problem.outputs.front();
   const std::int64_t size = info(output.operand.format).storage_bytes;
   const std::int64_t length = output.length_of(row);
   Verification result;
@@ -21,9 +22,8 @@ Verification compare_row_in_parts(Device& device, const Implementation& implemen
         static_cast<std::size_t>(count * size)};
     const View view{device.memory().on_host({&region, 1}, copy), output.operand.format};
     const Groups part{.first = first, .columns = count};
-    add(result,
-        compare_elements(implementation, shape, view,
-                         reference_of(*implementation.operation, shape, inputs, {&row, 1}, part)));
+    add(result, compare_elements(implementation, problem.shape, view,
+                                 reference_of(problem, inputs, {&row, 1}, part)));
   }
   return result;
 }
@@ -31,18 +31,16 @@ Verification compare_row_in_parts(Device& device, const Implementation& implemen
 }  // namespace
 
 Verification compare_in_blocks(Device& device, const Implementation& implementation,
-                               const Shape& shape, const BufferSet& set,
+                               const Problem& problem, const BufferSet& set,
                                std::span<const std::int64_t> rows, std::span<const View> inputs,
                                std::int64_t most_elements) {
-  const Operation& operation = *implementation.operation;
-  const auto outputs = outputs_of(operation, shape, implementation.format);
-  const std::int64_t length = elements_of_row(operation, shape);
+  const std::int64_t length = problem.row_elements;
   Verification result;
-  if (length > most_elements && rows_reference_of(operation) != nullptr) {
-    const Output& output = outputs.front();
+  if (length > most_elements && rows_reference_of(*problem.operation) != nullptr) {
+    void* const data = set[problem.outputs.front().index];
     for (const std::int64_t row : rows) {
-      add(result, compare_row_in_parts(device, implementation, shape, output, set[output.index],
-                                       row, inputs, most_elements));
+      add(result,
+          compare_row_in_parts(device, implementation, problem, data, row, inputs, most_elements));
     }
     return result;
   }
@@ -50,9 +48,8 @@ Verification compare_in_blocks(Device& device, const Implementation& implementat
   std::vector<HostBuffer> copies;
   for (std::size_t first = 0; first < rows.size(); first += block) {
     const auto part = rows.subspan(first, std::min(block, rows.size() - first));
-    const std::vector<View> views = read_rows(device.memory(), outputs, part, set, copies);
-    add(result,
-        compare(implementation, shape, views, part, reference_of(operation, shape, inputs, part)));
+    const std::vector<View> views = read_rows(device.memory(), problem.outputs, part, set, copies);
+    add(result, compare(implementation, problem, views, part, reference_of(problem, inputs, part)));
   }
   return result;
 }

@@ -41,13 +41,12 @@ void compare_sums_of_row(const Tolerance& allowed, View output, std::int64_t row
 
 }  // namespace
 
-Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,
-                            const Groups& groups, std::span<const View> inputs,
+Verification compare_groups(const Implementation& implementation, const Problem& problem,
+                            View output, const Groups& groups, std::span<const View> inputs,
                             std::int64_t most_groups) {
-  const Operation& operation = *implementation.operation;
-  const Tolerance allowed = tolerance_of(implementation, shape, output.format);
-  const std::int64_t length = operation.row_length(shape);
-  const std::vector<std::int64_t> all = all_rows(operation, shape);
+  const Tolerance allowed = tolerance_of(implementation, problem.shape, output.format);
+  const std::int64_t length = problem.outputs.front().row_length;
+  const std::vector<std::int64_t> all = problem.all_rows();
   const std::int64_t in_row = ceil_div(length, groups.length);
   const auto block = static_cast<std::size_t>(std::max<std::int64_t>(1, most_groups / in_row));
   const std::int64_t columns = std::min(in_row, most_groups) * groups.length;
@@ -56,7 +55,7 @@ Verification compare_groups(const Implementation& implementation, const Shape& s
     const auto rows = std::span(all).subspan(row, std::min(block, all.size() - row));
     for (std::int64_t first = 0; first < length; first += columns) {
       const Groups part{groups.length, groups.signs, first, std::min(columns, length - first)};
-      const auto expected = reference_of(operation, shape, inputs, rows, part);
+      const auto expected = reference_of(problem, inputs, rows, part);
       const auto of_row = expected.size() / rows.size();
       add(result, largest_of(std::ssize(rows), [&](std::int64_t r, Largest& largest) {
             const auto at = static_cast<std::size_t>(r);

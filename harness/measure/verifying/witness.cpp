@@ -55,8 +55,9 @@ struct OwnOutputs {
 
 // Empty if the memory is short, or if an operand is updated in place: the case's launch changed
 // what the witness would read.
-std::optional<OwnOutputs> own_outputs(Device& device, const Case& c, const BufferSet& set) {
-  OwnOutputs own{set, outputs_of(*c.operation, c.shape, c.format), {}};
+std::optional<OwnOutputs> own_outputs(Device& device, const Problem& problem,
+                                      const BufferSet& set) {
+  OwnOutputs own{set, problem.outputs, {}};
   for (const Output& output : own.outputs) {
     if (output.operand.access == Access::updated) return std::nullopt;
     try {
@@ -71,11 +72,12 @@ std::optional<OwnOutputs> own_outputs(Device& device, const Case& c, const Buffe
 }
 
 // Whether the witness's outputs of the sampled rows are right.
-bool is_right(Device& device, const Case& c, const Implementation& witness, const OwnOutputs& own,
-              std::span<const std::int64_t> rows, std::span<const Expected> expected) {
+bool is_right(Device& device, const Problem& problem, const Implementation& witness,
+              const OwnOutputs& own, std::span<const std::int64_t> rows,
+              std::span<const Expected> expected) {
   std::vector<HostBuffer> copies;
   const std::vector<View> views = read_rows(device.memory(), own.outputs, rows, own.set, copies);
-  return compare(witness, c.shape, views, rows, expected).passed();
+  return compare(witness, problem, views, rows, expected).passed();
 }
 
 // Returns the absolute part of the bound on the difference of two right outputs, from the largest
@@ -109,14 +111,14 @@ double difference(Device& device, const Case& c, const Implementation& witness,
 
 }  // namespace
 
-std::optional<Witness> ask_witness(Device& device, const Case& c, const BufferSet& set,
-                                   std::span<const std::int64_t> rows,
+std::optional<Witness> ask_witness(Device& device, const Case& c, const Problem& problem,
+                                   const BufferSet& set, std::span<const std::int64_t> rows,
                                    std::span<const Expected> expected) {
-  const std::optional<OwnOutputs> own = own_outputs(device, c, set);
+  const std::optional<OwnOutputs> own = own_outputs(device, problem, set);
   if (!own) return std::nullopt;
   for (const Implementation* witness : candidates(c)) {
     if (!run(device, c, *witness, own->set)) continue;
-    if (!is_right(device, c, *witness, *own, rows, expected)) continue;
+    if (!is_right(device, problem, *witness, *own, rows, expected)) continue;
     double largest = 0;
     for (const Output& output : own->outputs) {
       largest = std::max(largest, difference(device, c, *witness, *own, output, set, expected));

@@ -14,8 +14,8 @@ namespace ridgebench {
 // same sample. Then the device compares all elements of both outputs. `set` holds the case's inputs
 // and its output; `rows` and `expected` are the sample. The result is empty if no other technique
 // serves the shape, agrees with the reference and has memory for its output.
-std::optional<Witness> ask_witness(Device& device, const Case& c, const BufferSet& set,
-                                   std::span<const std::int64_t> rows,
+std::optional<Witness> ask_witness(Device& device, const Case& c, const Problem& problem,
+                                   const BufferSet& set, std::span<const std::int64_t> rows,
                                    std::span<const Expected> expected);
 
 }  // namespace ridgebench

@@ -52,7 +52,7 @@ class OneWrongElement : public RegistryTest {
                    .format = i->format,
                    .shape = *shape};
       SCOPED_TRACE(c.id());
-      const BufferSet set = buffers_.allocate(c.operands(), 1).front();
+      const BufferSet set = buffers_.allocate(c.problem().operands, 1).front();
       buffers_.reset();
       try {
         const Plan plan = i->prepare ? i->prepare(device_.queue(), *shape) : nullptr;
@@ -69,10 +69,11 @@ class OneWrongElement : public RegistryTest {
               const std::function<void(std::uint64_t seed)>& before = nullptr,
               const std::function<void()>& after = nullptr) {
     int count = 0;
+    const Problem problem = c.problem();
     for (std::uint64_t seed = 1; seed <= kProcesses; ++seed) {
       if (before) before(seed);
       Verification result;
-      count += OutputCheck(device_, seed, cost).before_timing(c, set, result) ? 1 : 0;
+      count += OutputCheck(device_, seed, cost).before_timing(c, problem, set, result) ? 1 : 0;
       EXPECT_EQ(result.seed, seed);
       if (after) after();
     }
@@ -81,14 +82,14 @@ class OneWrongElement : public RegistryTest {
 
   // The processes that find an element, another in each, that is off by the norm of its terms.
   int found(const Case& c, const BufferSet& set, CheckCost cost) {
-    const Operand output = c.operands().back();
+    const Problem problem = c.problem();
+    const Operand& output = problem.operands.back();
     const auto size = static_cast<std::size_t>(info(output.format).storage_bytes);
     std::vector<View> inputs;
     for (std::size_t i = 0; i + 1 < set.size(); ++i) {
-      inputs.push_back({set[i], c.operands()[i].format});
+      inputs.push_back({set[i], problem.operands[i].format});
     }
-    const auto expected =
-        reference_of(*c.operation, c.shape, inputs, all_rows(*c.operation, c.shape));
+    const auto expected = reference_of(problem, inputs, problem.all_rows());
     std::byte* element = nullptr;
     std::uint32_t honest = 0;
     const auto spoil = [&](std::uint64_t seed) {
@@ -138,8 +139,8 @@ TEST_F(OneWrongElement, IsFoundBySumsOfGroupsInAProductOfEveryFormat) {
     if (c.operation->name != "matmul") return;
     ++products;
     constexpr double few = 1e5;
-    ASSERT_EQ(group_to_check(*c.operation, c.shape, few), 16);
-    ASSERT_LT(rows_to_check(*c.operation, c.shape, 1, few).size(), 30) << "of 61";
+    ASSERT_EQ(group_to_check(c.problem(), few), 16);
+    ASSERT_LT(rows_to_check(c.problem(), 1, few).size(), 30) << "of 61";
     EXPECT_GE(found(c, set, {few, few}), kProcesses - 1);
     EXPECT_EQ(refused(c, set, {few, few}), 0);
   });
@@ -153,18 +154,19 @@ TEST_F(OneWrongElement, IsFoundInPartsAndBlocksAsInTheWhole) {
     if (rows_reference_of(*c.operation) == nullptr) return;
     ++products;
     const Implementation& implementation = *c.implementation;
+    const Problem problem = c.problem();
     std::vector<View> inputs;
     for (std::size_t i = 0; i + 1 < set.size(); ++i) {
-      inputs.push_back({set[i], c.operands()[i].format});
+      inputs.push_back({set[i], problem.operands[i].format});
     }
-    const auto rows = all_rows(*c.operation, c.shape);
-    const View output{set.back(), c.operands().back().format};
-    const Groups groups{8, signs_ = draw_signs(*c.operation, c.shape, 1)};
+    const auto rows = problem.all_rows();
+    const View output{set.back(), problem.operands.back().format};
+    const Groups groups{8, signs_ = draw_signs(problem, 1)};
     const auto in_parts = [&](std::int64_t most) {
-      return compare_in_blocks(device_, implementation, c.shape, set, rows, inputs, most);
+      return compare_in_blocks(device_, implementation, problem, set, rows, inputs, most);
     };
-    const Verification whole = compare(implementation, c.shape, {&output, 1}, rows,
-                                       reference_of(*c.operation, c.shape, inputs, rows));
+    const Verification whole =
+        compare(implementation, problem, {&output, 1}, rows, reference_of(problem, inputs, rows));
     for (const std::int64_t most : {50, 1000, 1 << 20}) {
       EXPECT_EQ(in_parts(most).elements, whole.elements);
       EXPECT_NEAR(in_parts(most).error, whole.error, 1e-6);
@@ -172,7 +174,7 @@ TEST_F(OneWrongElement, IsFoundInPartsAndBlocksAsInTheWhole) {
     }
     if (!rows_reference_of(*c.operation)->sums_groups) return;
     const auto sums = [&](std::int64_t most) {
-      return compare_groups(implementation, c.shape, output, groups, inputs, most);
+      return compare_groups(implementation, problem, output, groups, inputs, most);
     };
     EXPECT_NEAR(sums(7).error, sums(1 << 20).error, 1e-6);
     EXPECT_TRUE(sums(7).passed());
@@ -197,7 +199,8 @@ TEST_F(OneWrongElement, NoSizeOfAHostsSweepIsSampled) {
     const double cost = default_cost(machine).first;
     for (const auto& operation : Registry::instance().operations()) {
       for (const Shape& shape : operation->shapes(Profile::standard, Pace::fast, machine)) {
-        EXPECT_EQ(rows_to_check(*operation, shape, 1, cost), all_rows(*operation, shape))
+        const Problem problem(*operation, shape, operation->formats.front());
+        EXPECT_EQ(rows_to_check(problem, 1, cost), problem.all_rows())
             << operation->name << ' ' << shape.text() << " with " << threads << " threads";
       }
     }

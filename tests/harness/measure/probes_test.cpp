@@ -375,9 +375,9 @@ TEST(Probes, AreFewIfTheReferenceIsExpensive) {
 TEST(NewInputs, ComeAndGo) {
   CountedWork device;
   const MadeUpCase made_up(device, compute, kNumbers);
-  const Case c = made_up.get();
+  const Problem problem = made_up.get().problem();
   Buffers buffers(device, Fill::normal, 1);
-  const auto sets = buffers.allocate(c.operands(), 3);
+  const auto sets = buffers.allocate(problem.operands, 3);
   buffers.reset();
   const auto content = [&](std::size_t set) {
     const auto* x = static_cast<const float*>(sets[set][0]);
@@ -386,7 +386,7 @@ TEST(NewInputs, ComeAndGo) {
   const std::vector<float> before = content(1);
   std::vector<HostBuffer> copies;
   for (const Novelty novelty : {Novelty::fresh, Novelty::sparse}) {
-    NewInputs inputs(device, buffers, c, sets, {1, 2}, novelty, 7);
+    NewInputs inputs(device, buffers, problem, sets, {1, 2}, novelty, 7);
     inputs.write();
     const std::vector<float> during = content(1);
     EXPECT_TRUE(std::isnan(*static_cast<const float*>(sets[2][1]))) << "the output is poisoned";
@@ -396,10 +396,10 @@ TEST(NewInputs, ComeAndGo) {
     for (std::size_t i = 0; i < before.size(); ++i) changed += before[i] != during[i] ? 1 : 0;
     EXPECT_GT(changed, novelty == Novelty::fresh ? 1900 : 32);
     EXPECT_LE(changed, novelty == Novelty::fresh ? kNumbers : 64);
-    const auto rows = all_rows(*c.operation, c.shape);
+    const auto rows = problem.all_rows();
     for (const auto& read : {rows, {rows.front(), rows.back()}}) {
       const View seen = inputs.new_views(1, read, copies).front();
-      for (const ElementRange& range : elements_read(c.operands().front(), read)) {
+      for (const ElementRange& range : elements_read(problem.operands.front(), read)) {
         for (std::int64_t i = range.first; i < range.end; ++i) {
           ASSERT_EQ(seen[i], during[static_cast<std::size_t>(i)]);
         }

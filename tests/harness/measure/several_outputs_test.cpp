@@ -66,29 +66,29 @@ class SeveralOutputsTest : public ::testing::Test {
       }
     }
     const std::array views{View{at.data(), Format::int32}, View{y.data(), Format::fp32}};
-    const auto expected = reference_of(operation_, shape_, {&x, 1}, rows);
-    return {compare(implementation_, shape_, views, rows, expected),
-            compare(implementation_, shape_, views, rows, std::span(&x, 1))};
+    const auto expected = reference_of(problem_, {&x, 1}, rows);
+    return {compare(implementation_, problem_, views, rows, expected),
+            compare(implementation_, problem_, views, rows, std::span(&x, 1))};
   }
 
   Operation operation_ = doubled_and_largest();
   Implementation implementation_{};
-  Shape shape_{{{"m", kRows}, {"n", kColumns}}};
+  Problem problem_{operation_, Shape({{"m", kRows}, {"n", kColumns}}), Format::fp32};
   std::array<float, kRows * kColumns> x_{};
   std::array<float, kRows * kColumns> y_{};
   std::array<std::int32_t, kRows> at_{};
 };
 
 TEST_F(SeveralOutputsTest, ARightOneIsExactInAllOfItsElements) {
-  for (const Verification& v : verify(all_rows(operation_, shape_))) {
+  for (const Verification& v : verify(problem_.all_rows())) {
     EXPECT_TRUE(v.exact);
     EXPECT_EQ(v.elements, kRows * kColumns + kRows);
   }
-  EXPECT_EQ(elements_of_row(operation_, shape_), kColumns + 1);
+  EXPECT_EQ(problem_.row_elements, kColumns + 1);
 }
 
 TEST_F(SeveralOutputsTest, AWrongElementOfEitherIsFound) {
-  const auto rows = all_rows(operation_, shape_);
+  const auto rows = problem_.all_rows();
   y_.back() += 1;
   for (const Verification& v : verify(rows)) EXPECT_FALSE(v.passed());
   y_.back() -= 1;
@@ -111,7 +111,7 @@ TEST_F(SeveralOutputsTest, OutputsMustHaveOneNumberOfRows) {
   operation_.operands = [](const Shape&, FormatPair f) -> std::vector<Operand> {
     return {{"a", 4, f.a, Access::written}, {"b", 6, f.a, Access::written}};
   };
-  EXPECT_THROW(outputs_of(operation_, shape_, Format::fp32), std::logic_error);
+  EXPECT_THROW(outputs_of(operation_, problem_.shape, Format::fp32), std::logic_error);
 }
 
 }  // namespace

@@ -30,17 +30,17 @@ class WitnessTest : public RegistryTest {
       }
     }
     ASSERT_NE(row_.implementation, nullptr);
-    set_ = buffers_.allocate(row_.operands(), 1).front();
+    set_ = buffers_.allocate(row_.problem().operands, 1).front();
     row_.implementation->bind(device_.queue(), nullptr, row_.shape, set_)();
   }
 
   std::optional<Witness> ask() {
-    const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
+    const auto rows = rows_to_check(row_.problem(), 1);
     EXPECT_LT(std::ssize(rows) * 256, kWitnessed) << "a sample";
     const auto inputs = [&] { return std::vector<View>{{set_[0], Format::fp32}}; };
     ReferenceCache references;
-    const auto& expected = references.get("", *row_.operation, row_.shape, inputs, rows);
-    return ask_witness(device_, row_, set_, rows, expected);
+    const auto& expected = references.get("", row_.problem(), inputs, rows);
+    return ask_witness(device_, row_, row_.problem(), set_, rows, expected);
   }
 
   float& output(std::int64_t index) { return static_cast<float*>(set_.back())[index]; }
@@ -53,12 +53,12 @@ class WitnessTest : public RegistryTest {
 
 TEST_F(WitnessTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
   run("relu");
-  const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
+  const auto rows = rows_to_check(row_.problem(), 1);
   ReferenceCache references;
   const auto none = []() -> std::vector<View> { throw std::bad_alloc(); };
-  EXPECT_THROW(references.get("", *row_.operation, row_.shape, none, rows), std::bad_alloc);
+  EXPECT_THROW(references.get("", row_.problem(), none, rows), std::bad_alloc);
   const auto inputs = [&] { return std::vector<View>{{set_[0], Format::fp32}}; };
-  EXPECT_FALSE(references.get("", *row_.operation, row_.shape, inputs, rows).empty());
+  EXPECT_FALSE(references.get("", row_.problem(), inputs, rows).empty());
 }
 
 TEST_F(WitnessTest, AgreesWithARightOutput) {
@@ -75,7 +75,7 @@ TEST_F(WitnessTest, AgreesWithARightOutput) {
 TEST_F(WitnessTest, FindsOneWrongElementAnywhere) {
   run("gelu");
   if (!ask()) GTEST_SKIP() << "built without another fast technique";
-  const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
+  const auto rows = rows_to_check(row_.problem(), 1);
   std::int64_t block = 1;
   while (std::ranges::find(rows, block) != rows.end()) ++block;
   output(block * 256 + 17) += 0.001F;

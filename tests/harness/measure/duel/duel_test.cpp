@@ -26,12 +26,27 @@ class DuelTest : public testing::Test {
     MadeUpCase a(device_, first);
     MadeUpCase b(device_, second);
     b.implementation.technique.name = "other";
-    Duelist duelist(device_, Fill::normal, 1);
-    return duelist.measure({a.get(), b.get(), seconds}, {});
+    DuelMeasurer measurer(device_, Fill::normal, 1);
+    return measurer.measure({a.get(), b.get(), seconds}, {});
   }
 
   SimulatedDevice device_{parse_simulation("noise=0.001")};
 };
+
+TEST_F(DuelTest, TheWorkspacesOfBothTechniquesTakeMemory) {
+  const auto workspace = [](const Machine&, const Shape&) { return 150e6; };
+  MadeUpCase a(device_);
+  MadeUpCase b(device_);
+  a.implementation.technique.workspace_bytes = workspace;
+  const auto duel = [&] {
+    return DuelMeasurer(device_, Fill::normal, 1).measure({a.get(), b.get(), 1}, {});
+  };
+  EXPECT_EQ(duel().status, Status::ok) << "268 MB are free";
+  b.implementation.technique.workspace_bytes = workspace;
+  const DuelRecord record = duel();
+  EXPECT_EQ(record.status, Status::skipped);
+  EXPECT_THAT(record.reason, testing::Optional(testing::HasSubstr("memory with the check")));
+}
 
 TEST_F(DuelTest, OfTwoRightTechniquesHasAVerdict) {
   const DuelRecord record = measure(MadeUpCase::copy, MadeUpCase::copy);
@@ -106,8 +121,8 @@ TEST_F(DuelTest, AnUnsupportedShapeSaysWhose) {
                                            FormatPair) -> std::optional<std::string> {
     return "n must be even";
   };
-  Duelist duelist(device_, Fill::normal, 1);
-  const DuelRecord record = duelist.measure({a.get(), b.get(), 5}, {});
+  DuelMeasurer measurer(device_, Fill::normal, 1);
+  const DuelRecord record = measurer.measure({a.get(), b.get(), 5}, {});
   EXPECT_EQ(record.status, Status::skipped);
   EXPECT_EQ(record.reason, "picky: n must be even");
 }
@@ -122,8 +137,8 @@ TEST_F(DuelTest, ATechniqueAgainstItselfIsPreparedOnce) {
   one.implementation.choice = [](const Plan& plan) {
     return "choice " + std::to_string(*static_cast<int*>(plan.get()));
   };
-  Duelist duelist(device_, Fill::normal, 1);
-  const DuelRecord record = duelist.measure({one.get(), one.get(), 5}, {});
+  DuelMeasurer measurer(device_, Fill::normal, 1);
+  const DuelRecord record = measurer.measure({one.get(), one.get(), 5}, {});
   EXPECT_EQ(record.status, Status::ok);
   EXPECT_EQ(prepared, 1);
   EXPECT_EQ(record.first.choice, "choice 1");
@@ -132,8 +147,8 @@ TEST_F(DuelTest, ATechniqueAgainstItselfIsPreparedOnce) {
 
 TEST_F(DuelTest, StopsBetweenBlocks) {
   MadeUpCase one(device_);
-  Duelist duelist(device_, Fill::normal, 1);
-  EXPECT_THROW(duelist.measure({one.get(), one.get(), 5}, [] { return true; }), Interrupted);
+  DuelMeasurer measurer(device_, Fill::normal, 1);
+  EXPECT_THROW(measurer.measure({one.get(), one.get(), 5}, [] { return true; }), Interrupted);
 }
 
 DuelRecord finished(Status status, std::vector<double> log_ratios = {}) {

@@ -68,8 +68,8 @@ class ForcedChoice : public RegistryTest {
 TEST_F(ForcedChoice, IsPreparedAndRecorded) {
   const DuelCase chosen = duel({"in_parts@parts=5", "in_parts"});
   EXPECT_EQ(chosen.id(), "relu/in_parts@parts=5:in_parts/fp32/n:64/steady@sim");
-  Duelist duelist(*devices_[0], Fill::normal, 1);
-  const DuelRecord record = duelist.measure(chosen, {});
+  DuelMeasurer measurer(*devices_[0], Fill::normal, 1);
+  const DuelRecord record = measurer.measure(chosen, {});
   EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
   EXPECT_EQ(record.first.technique, "in_parts@parts=5");
   EXPECT_EQ(record.first.choice, "5 parts");
@@ -78,8 +78,8 @@ TEST_F(ForcedChoice, IsPreparedAndRecorded) {
 }
 
 TEST_F(ForcedChoice, TwoOfOneTechniqueDifferInTheirPlans) {
-  Duelist duelist(*devices_[0], Fill::normal, 1);
-  const DuelRecord record = duelist.measure(duel({"in_parts@parts=1", "in_parts@parts=5"}), {});
+  DuelMeasurer measurer(*devices_[0], Fill::normal, 1);
+  const DuelRecord record = measurer.measure(duel({"in_parts@parts=1", "in_parts@parts=5"}), {});
   EXPECT_EQ(record.first.choice, "1 parts");
   EXPECT_EQ(record.second.choice, "5 parts");
 }
