@@ -290,16 +290,19 @@ std::int64_t row_words(const Shape& s) {
 }
 
 // Packed A and the accumulators of all threads, and packed B.
-template <class Part>
-struct WorkspaceOf {
-  Part a;
-  Part b;
-  Part accumulators;
+struct Workspace {
+  std::shared_ptr<void> a;
+  std::shared_ptr<void> b;
+  std::shared_ptr<void> accumulators;
 };
-using Workspace = WorkspaceOf<std::shared_ptr<void>>;
+struct WorkspaceBytes {
+  std::size_t a;
+  std::size_t b;
+  std::size_t accumulators;
+};
 
 template <class Kernel>
-WorkspaceOf<std::size_t> bytes_of_workspace(std::int64_t threads, const Shape& s) {
+WorkspaceBytes bytes_of_workspace(std::int64_t threads, const Shape& s) {
   const auto bytes = [](std::int64_t words) {
     return static_cast<std::size_t>(words) * sizeof(std::uint32_t);
   };
