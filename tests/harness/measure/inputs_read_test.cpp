@@ -50,7 +50,8 @@ TEST_F(OperandsByRow, HoldAllThatARowReads) {
   for (const auto& operation : Registry::instance().operations()) {
     const FormatPair format = operation->formats.front();
     for (const Shape& shape : awkward_shapes(*operation)) {
-      const std::vector<Operand> operands = operation->operands(shape, format);
+      const Problem problem(*operation, shape, format);
+      const std::vector<Operand>& operands = problem.operands;
       std::vector<std::vector<std::byte>> whole;
       std::vector<View> all;
       for (const Operand& operand : operands) {
@@ -60,7 +61,7 @@ TEST_F(OperandsByRow, HoldAllThatARowReads) {
                     {.values = operand.values, .seed = 7}, omp_get_max_threads());
         all.push_back({whole.back().data(), operand.format});
       }
-      const std::int64_t last = row_count(*operation, shape) - 1;
+      const std::int64_t last = problem.rows - 1;
       for (const std::int64_t row : {std::int64_t{0}, last / 2, last}) {
         std::size_t input = 0;
         for (const Operand& operand : operands) {
@@ -76,8 +77,8 @@ TEST_F(OperandsByRow, HoldAllThatARowReads) {
           }
           std::vector<View> views = all;
           views[i].data = some.data();
-          const auto expected = reference_of(*operation, shape, all, std::span(&row, 1));
-          const auto found = reference_of(*operation, shape, views, std::span(&row, 1));
+          const auto expected = reference_of(problem, all, std::span(&row, 1));
+          const auto found = reference_of(problem, views, std::span(&row, 1));
           for (std::size_t e = 0; e < expected.size(); ++e) {
             EXPECT_EQ(found[e].value, expected[e].value)
                 << operation->name << ' ' << shape.text() << ' ' << operand.name << " row " << row;
