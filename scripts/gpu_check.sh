@@ -27,6 +27,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 export PATH=$PATH:/usr/local/cuda/bin
 
+source scripts/tools.sh
 source scripts/gpu_check/plan.sh
 
 exec {stderr}>&2  # which a trap has not, where it comes in a command whose errors go elsewhere
@@ -78,9 +79,7 @@ write_tar() {
     mv "$out/gpu_check.tar.gz.new" "$out/gpu_check.tar.gz"
 }
 
-# If this script is killed, the system ends the stage that runs, where setpriv is.
-tied=()
-! setpriv --pdeathsig INT true 2>/dev/null || tied=(setpriv --pdeathsig INT)
+tie INT  # the stage that runs ends with this script
 
 # SIGINT lets the program keep what it has.
 interrupted() {

@@ -56,12 +56,19 @@ from importlib.util import find_spec
 sys.exit(sys.version_info < (3, 9) or not all(map(find_spec, sys.argv[1:])))' "${@:2}" 2>/dev/null
 }
 
-# Runs a command as the child of this script. The script's trap passes signals on to it; where setpriv is, the system ends it
-# if the script is killed.
+# Sets `tied` to the words before a command with which the system sends it this signal if the script is killed. Without
+# setpriv there are none: tie SIGNAL
+tied=()
+tie() {
+  tied=()
+  ! setpriv --pdeathsig "$1" true 2>/dev/null || tied=(setpriv --pdeathsig "$1")
+}
+
+# Runs a command as the child of this script. The script's trap passes signals on to it.
 child=
 as_child() {
-  local tied=() status
-  ! setpriv --pdeathsig TERM true 2>/dev/null || tied=(setpriv --pdeathsig TERM)
+  local status
+  tie TERM
   "${tied[@]}" "$@" <&0 &
   child=$!
   wait "$child"

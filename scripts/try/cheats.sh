@@ -6,13 +6,8 @@ set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cases=(install honest cheating)
-models=$try/models
 
-case_install() {
-  [[ -x $models/bin/python ]] || python3 -m venv "$models"
-  "$models/bin/pip" install -q torch==2.15.0 numpy
-  try_says torch==2.15.0
-}
+case_install() { try_torch numpy; }
 
 # Measures the kernels of one kind and compares their verdicts: measure_kernels KIND
 measure_kernels() {

@@ -14,6 +14,7 @@ try=${RIDGEBENCH_TRY:-/var/tmp/ridgebench-try}
 debian=${RIDGEBENCH_TRY_DEBIAN:-http://deb.debian.org}
 ubuntu=${RIDGEBENCH_TRY_UBUNTU:-http://archive.ubuntu.com}
 try_certificates=/usr/local/share/ca-certificates  # the package ca-certificates adds what is here
+torch=torch==2.15.0  # the version of the committed counts of models
 system=  # the root folder of this case's system
 suite=   # the suite of Debian that it is made from
 cases=() # the names of the script's cases
@@ -34,6 +35,15 @@ try_artifact() {
   found=$(find "$checkout/dist" -maxdepth 1 -regextype egrep -regex ".*/$1" 2>/dev/null | sort -V | tail -n 1)
   [[ -n $found ]] || try_fail "dist/ has no file named $1: scripts/release.sh makes it"
   echo "$found"
+}
+
+# Installs packages of PyPI into the folder of Python that the trials with torch share, and sets `models` to it:
+# try_torch PACKAGE...
+models=$try/models
+try_torch() {
+  [[ -x $models/bin/python ]] || python3 -m venv "$models"
+  "$models/bin/pip" install -q "$torch" "$@"
+  try_says "$torch $*"
 }
 
 # Makes the minimal system of the suite, once, as a tar file.
