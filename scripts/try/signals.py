@@ -23,7 +23,6 @@ import time
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/try"))
 from whole_files import problems_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +35,6 @@ SIMULATED = ("--device", "sim", "--filter", "(relu|dot)/naive/(fp32|bf16)")  # e
 OWN = ("--device", "sim", "--filter", "^twice/", "--budget", "2")
 DUEL = ("naive", "streaming", "--device", "cpu", "--op", "relu", "--format", "fp32", "--shape", "1e5", "--seconds", "0.5",
         "--processes", "4")  # fmt: skip
-GPUS = Path(tempfile.gettempdir()) / f"ridgebench-try-{os.getpid()}.json"  # of a simulated node
 GATE = ("--reader", "csv", "--pairs", "10", "--baseline", "sh -c 'sleep 0.05; echo name,value; echo a,1'",
         "--candidate", "sh -c 'sleep 0.05; echo name,value; echo a,1'")  # fmt: skip
 UNFINISHED = ("interrupted", "no end", "ended", "SHA256SUMS", "holds no row")  # what `verify` says of a run that was interrupted
@@ -74,7 +72,9 @@ class Trial:
         self.call("run", *SIMULATED, "--budget", "2", "--out", self.run)
         self.call("baseline", "promote", self.run, "--model", "--into", folder / "baselines")
         (folder / "gbench.json").write_text(BENCHMARK)
-        GPUS.write_text('{"*": ["seed=1", "seed=2"]}')
+        gpus = folder / "gpus.json"  # of a simulated node
+        gpus.write_text('{"*": ["seed=1", "seed=2"]}')
+        os.environ["RIDGEBENCH_SIMULATED_GPUS"] = str(gpus)
         (folder / "own.cpp").write_text(KERNELS)
         compiler = [os.environ.get("CXX", "g++"), "-std=c++20", "-shared", "-fPIC", "-O1", f"-I{ROOT}"]
         subprocess.run([*compiler, folder / "own.cpp", "-o", folder / "libown.so"], check=True)
@@ -215,7 +215,7 @@ def main() -> int:
     options = parser.parse_args()
     if not options.program.is_file():
         parser.error(f"{options.program} is missing; scripts/build.sh release -DRIDGEBENCH_TESTS=ON makes it")
-    os.environ |= {"OMP_WAIT_POLICY": "passive", "RIDGEBENCH_SIMULATED_GPUS": str(GPUS)}
+    os.environ["OMP_WAIT_POLICY"] = "passive"
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(options.program.resolve(), Path(folder))
         known = trial.cases(Path(folder))
