@@ -19,7 +19,7 @@ fi
 build() {
   local commit tree
   commit=$(git rev-parse --verify --quiet "$1^{commit}") || {
-    echo "compare_commits.sh: '$1' is no commit of this repository" >&2
+    echo "compare_commits.sh: '$1' is not a commit of this repository" >&2
     return 2
   }
   tree=$PWD/build/commits/$commit

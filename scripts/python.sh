@@ -6,7 +6,7 @@ python=$root/.venv/bin/python
 [[ -x $python ]] || python=python3
 python=${RIDGEBENCH_PYTHON:-${PYTHON:-$python}}
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-  echo "ridgebench: $python is no Python 3.9 or newer; scripts/setup.sh looks for one, and RIDGEBENCH_PYTHON names another" >&2
+  echo "ridgebench: $python is not Python 3.9 or newer; scripts/setup.sh looks for one, and RIDGEBENCH_PYTHON names another" >&2
   exit 2
 fi
 if [[ "${1-} ${2-}" == "-m ridgebench" ]]; then

@@ -34,7 +34,8 @@ while [[ $# -gt 0 ]]; do
   esac
   shift 2
 done
-[[ $gpus =~ ^[0-9]*$ && $seconds =~ ^[0-9]+$ ]] || end 3 "UNKNOWN: --gpus $gpus or --timeout $seconds is no whole number"
+[[ $gpus =~ ^[0-9]*$ ]] || end 3 "UNKNOWN: --gpus '$gpus' is not a whole number; allowed: 8"
+[[ $seconds =~ ^[0-9]+$ ]] || end 3 "UNKNOWN: --timeout '$seconds' is not a whole number; allowed: 20"
 
 program=${RIDGEBENCH:-$(command -v ridgebench || echo "$here/../../build/ridgebench")}
 [[ -x $program ]] || end 3 "UNKNOWN: no program ridgebench; RIDGEBENCH may name it"

@@ -129,6 +129,11 @@ def test_a_usage_error_is_never_critical(node, arguments):
     assert node.check(*arguments)[0] == UNKNOWN
 
 
+@pytest.mark.parametrize(("option", "value", "allowed"), [("--gpus", "x", "8"), ("--timeout", "-1", "20")])
+def test_a_usage_error_names_the_option_that_is_wrong(node, option, value, allowed):
+    assert node.check(option, value)[1] == f"UNKNOWN: {option} '{value}' is not a whole number; allowed: {allowed}\n"
+
+
 def test_a_program_that_is_absent_is_never_critical(node):
     assert node.check(RIDGEBENCH=node.folder / "none")[0] == UNKNOWN
 

@@ -72,7 +72,7 @@ def test_a_slower_commit_is_worse_and_is_built_in_its_own_tree(repository, tmp_p
         ([], 2, "give two commits"),
         (["first"], 2, "give two commits"),
         (["first", "--preset"], 2, "give two commits"),
-        (["first", "nowhere"], 2, "'nowhere' is no commit"),
+        (["first", "nowhere"], 2, "'nowhere' is not a commit"),
         (["first", "broken"], 8, "broken does not build"),
     ],
 )

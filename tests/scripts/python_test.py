@@ -58,7 +58,7 @@ def test_an_old_python_and_none_are_one_line(tree, script):
     python.write_text(f"#!/bin/sh\n{script}\n")
     done = start(tree / "scripts" / "python.sh", "-m", "ridgebench", "plot", PYTHON=str(python))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"ridgebench: {python} is no Python 3.9 or newer") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"ridgebench: {python} is not Python 3.9 or newer") and done.stderr.count("\n") == 1
 
 
 def test_commands_keep_their_exit_codes_from_any_directory(tmp_path):

@@ -114,7 +114,7 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {
       throw UsageError(
-          fmt::format("--root {} is no folder; allowed: a folder that stands for /", state->root));
+          fmt::format("--root {} is not a folder; allowed: a folder that stands for /", state->root));
     }
     if (!(state->limit_s > 0 && state->limit_s <= doctor::kMostSeconds)) {
       throw UsageError(fmt::format("--timeout {:g}; allowed: above 0, up to {:g} seconds",

@@ -10,7 +10,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=${RIDGEBENCH:-$(command -v ridgebench || echo "$here/../../../build/ridgebench")}
 if [[ $# -eq 0 || ! -d $1 ]]; then
-  echo "textfile.sh: '${1:-}' is no folder; allowed: the folder of the textfile collector" >&2
+  echo "textfile.sh: '${1:-}' is not a folder; allowed: the folder of the textfile collector" >&2
   exit 2
 fi
 folder=$1

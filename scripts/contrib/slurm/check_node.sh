@@ -11,8 +11,12 @@
 # Exit codes, of which Slurm drains a node at every one but 0 (a prolog's also puts the job back into the queue):
 # 0  the node may work: OK, WARNING, UNKNOWN, and every mistake of this script or of its settings
 # 1  CRITICAL twice, two seconds apart; the node's reason then is the line of node_check.sh
-# /etc/ridgebench/node.conf may have lines KEY=VALUE: gpus=8 (how many the node should have; without it Slurm's Gres, and
-# where there is none the number that node_check.sh saw before), drain=no (only log), program=PATH (of ridgebench), check=PATH (of node_check.sh), path=FOLDERS (before PATH, for scontrol).
+# /etc/ridgebench/node.conf may have lines KEY=VALUE:
+#   gpus=8        how many the node should have; without it Slurm's Gres, else the number that node_check.sh saw before
+#   drain=no      only logs
+#   program=PATH  of ridgebench
+#   check=PATH    of node_check.sh
+#   path=FOLDERS  before PATH, for scontrol
 set -u
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin  # Slurm sets none
 check=$(dirname "${BASH_SOURCE[0]}")/../node_check.sh

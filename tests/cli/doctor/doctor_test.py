@@ -179,7 +179,7 @@ def test_the_text_has_one_line_for_what_gpus_share(root):
 
 
 def test_wrong_options_are_refused(tmp_path):
-    refused(ridgebench("doctor", "--root", tmp_path / "nowhere"), "is no folder; allowed:", code=USAGE)
+    refused(ridgebench("doctor", "--root", tmp_path / "nowhere"), "is not a folder; allowed:", code=USAGE)
     refused(ridgebench("doctor", "--timeout", "0"), "--timeout 0; allowed: above 0", code=USAGE)
 
 
