@@ -23,6 +23,7 @@
 #include "harness/cli/run/refuse_request.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
+#include "harness/measure/probing/probe_cost.hpp"
 #include "harness/results/files/resume.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/number.hpp"
@@ -153,6 +154,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   require_writable("--benchmark_out", flags.out);
   require_writable("--junit", options.junit);
   static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  static_cast<void>(probes_wanted());
   if (!ceilings.unusable.empty()) {
     write_error(fmt::format("note: {}; without --ceilings the run measures its own\n",
                             printable(ceilings.unusable)));

@@ -331,6 +331,15 @@ def test_the_product_has_no_devices_of_the_tests(device):
     refused(result, f"unknown device '{device}'; allowed: cuda:N, cpu, all")
 
 
+def test_probes_can_be_left_out_and_a_row_says_so(tmp_path):
+    folder = tmp_path / "results"
+    refused(run(folder, env=environment(RIDGEBENCH_PROBES="no")), "RIDGEBENCH_PROBES='no'", "allowed: 0, 1")
+    assert not folder.exists()
+    assert run(folder, env=environment(RIDGEBENCH_PROBES="0")).returncode == OK
+    for record in records(folder):
+        assert record["verify"].get("probes") is None and "few_probes" in record["flags"]
+
+
 def test_the_seed_of_the_check_is_drawn_or_set(tmp_path):
     folder = tmp_path / "results"
     wrong = run(folder, env=environment(RIDGEBENCH_CHECK_SEED="abc"))

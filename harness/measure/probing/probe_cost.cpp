@@ -1,9 +1,14 @@
 #include "harness/measure/probing/probe_cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "harness/device/cpu/free_memory.hpp"
 #include "harness/measure/verifying/reference.hpp"
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -37,8 +42,16 @@ bool fits_host(const Problem& problem) {
 
 }  // namespace
 
+bool probes_wanted() {
+  const char* const text = std::getenv(kProbesVariable);
+  const std::string_view value = text == nullptr ? "" : text;
+  if (value == "0" || value == "1" || value.empty()) return value != "0";
+  throw UsageError(fmt::format("{}='{}'; allowed: 0, 1", kProbesVariable, value));
+}
+
 std::size_t probes_of(const Case& c) {
-  return c.implementation->of_user() ? kProbesOfOwn : kProbesOfOurs;
+  if (c.implementation->of_user()) return kProbesOfOwn;
+  return probes_wanted() ? kProbesOfOurs : 0;
 }
 
 std::size_t affordable_probes(const Problem& problem) {

@@ -3,6 +3,7 @@
 // its time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -59,8 +60,10 @@ class Probes {
   // `result`. The buffers hold the outputs of the old inputs. Returns why the outputs are wrong.
   std::optional<std::string> check(Verification& result);
 
-  // Whether fewer probes were compared than the case should have.
-  [[nodiscard]] bool few() const { return found_.compared < static_cast<std::int64_t>(wanted_); }
+  // Whether fewer probes were compared than the case should have, or none at all.
+  [[nodiscard]] bool few() const {
+    return found_.compared < static_cast<std::int64_t>(std::max<std::size_t>(1, wanted_));
+  }
 
  private:
   struct Probe {
