@@ -45,17 +45,18 @@ compile() {
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   cmake --preset cuda -B "$1" -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_FETCH=OFF "${launcher[@]}" \
     -DCMAKE_CUDA_ARCHITECTURES="$2" >&2 &&
-    cmake --build "$1" --target ridgebench ridgebench_device_tests >&2
+    cmake --build "$1" --target ridgebench ridgebench_device_tests ridgebench_own_kernels >&2
 }
 
 # pack FOLDER: packs the programs, and the libraries that they load at their start, but not those of glibc, which belong
 # to a machine's loader. Kernels compress to a sixth of their size.
 pack() {
-  local from=$1 tests=$1/tests/device/ridgebench_device_tests programs
+  local from=$1 tests=$1/tests/device/ridgebench_device_tests own=$1/tests/device/ridgebench_own_kernels.so programs
   [[ -x $from/ridgebench ]] || usage "$from has no ridgebench"
   rm -rf "$prebuilt" && mkdir -p "$prebuilt/lib"
   programs=("$from/ridgebench")
   [[ -x $tests ]] && programs+=("$tests")
+  [[ -x $own ]] && programs+=("$own")
   cp -L "${programs[@]}" "$prebuilt/"
   ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -L -t "$prebuilt/lib"
@@ -189,6 +190,7 @@ binary=$prebuilt/ridgebench
 [[ -x $binary ]] || usage "$prebuilt has no program: scripts/gpu_check.sh --pack makes it where nvcc is; or give --build"
 device_tests=$prebuilt/ridgebench_device_tests
 [[ -n $build ]] && device_tests=$prebuilt/tests/device/ridgebench_device_tests
+own_kernels=$(dirname "$device_tests")/ridgebench_own_kernels.so
 [[ -d $prebuilt/lib ]] && export LD_LIBRARY_PATH=$prebuilt/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 if [[ -z $rehearse ]] && ! nvidia-smi -L >/dev/null 2>&1; then
   echo "gpu_check.sh: nvidia-smi finds no GPU; --rehearse runs the stages on a simulated device" >&2
@@ -197,7 +199,7 @@ fi
 device=${DEVICE:-$([[ -n $rehearse ]] && echo sim || echo cuda:0)}
 mkdir -p "${WORK:=build/gpu_check/work}" "${OUT:=build/gpu_check}" || exit 2
 work=${WORK%/} out=$(cd "$OUT" && pwd)
-export binary device_tests device rehearse work
+export binary device_tests own_kernels device rehearse work
 require_same_program
 trap interrupted INT TERM HUP
 

@@ -27,6 +27,14 @@ void Device::run_each(std::span<const Launch> rotation) {
   for (const Launch& launch : rotation) run(launch);
 }
 
+std::shared_ptr<void> Device::allocate_shared(std::size_t bytes, bool writable) {
+  return ridgebench::allocate_shared(bytes, writable);
+}
+
+MappedArena Device::map_shared(int descriptor, std::size_t bytes, bool writable) {
+  return {descriptor, bytes, writable};
+}
+
 double Device::now_s() const { return steady_s(); }
 
 }  // namespace ridgebench

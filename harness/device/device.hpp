@@ -12,6 +12,7 @@
 
 #include "harness/base/step_fit.hpp"
 #include "harness/device/device_memory.hpp"
+#include "harness/device/isolated/shared_memory.hpp"
 #include "harness/device/load.hpp"
 #include "harness/device/meters.hpp"
 #include "harness/device/timing.hpp"
@@ -59,6 +60,16 @@ class Device {
   // Bytes that an allocation may take now.
   [[nodiscard]] virtual double free_bytes() const = 0;
   [[nodiscard]] virtual DeviceMemory& memory() = 0;
+
+  // Memory of the device for own kernels in another process, which can write into it only if it is
+  // `writable`: an arena of shared_memory.hpp. Throws OutOfMemory.
+  [[nodiscard]] virtual std::shared_ptr<void> allocate_shared(std::size_t bytes, bool writable);
+  // In that other process: maps an arena, and takes its descriptor. Throws std::exception.
+  [[nodiscard]] virtual MappedArena map_shared(int descriptor, std::size_t bytes, bool writable);
+  // Why own kernels cannot run in another process on this device; empty if they can.
+  [[nodiscard]] virtual std::string why_not_isolated() { return {}; }
+  // Waits for all work that this process gave the device, that of other streams included.
+  virtual void wait_for_all() {}
 
   // Bytes of traffic between two uses of a cache line after which memory serves the second.
   [[nodiscard]] virtual std::int64_t rotation_bytes() const { return machine().evicting_bytes(); }

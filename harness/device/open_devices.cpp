@@ -22,22 +22,6 @@ std::vector<DeviceFamily>& families() {
   return all;
 }
 
-std::unique_ptr<Device> open_named(const std::string& selection) {
-  const std::size_t colon = std::min(selection.find(':'), selection.size());
-  const bool uuid = is_gpu_uuid(selection);
-  const std::string name = uuid ? std::string(kCuda) : selection.substr(0, colon);
-  const std::string text =
-      uuid ? selection : selection.substr(std::min(colon + 1, selection.size()));
-  const auto family = std::ranges::find(families(), name, &DeviceFamily::name);
-  if (family != families().end()) return family->open(text);
-  if (name == kCuda) {
-    if (!is_gpu_uuid(text)) parse_gpu_index(text);  // throws for any other text
-    throw DeviceError(fmt::format("device {} is absent: {}; allowed: cpu", selection, kNoCuda));
-  }
-  throw UsageError(
-      fmt::format("unknown device '{}'; allowed: cuda:N, cpu, all, GPU-UUID, MIG-UUID", selection));
-}
-
 // Calls visit(family, index) for every GPU that can be used, and returns why there is none. Throws
 // DeviceError where the machine shows one, but offers none.
 template <class Visit>
@@ -69,6 +53,22 @@ Devices open_all_gpus(const std::filesystem::path& root) {
 
 }  // namespace
 
+std::unique_ptr<Device> open_one_device(const std::string& selection) {
+  const std::size_t colon = std::min(selection.find(':'), selection.size());
+  const bool uuid = is_gpu_uuid(selection);
+  const std::string name = uuid ? std::string(kCuda) : selection.substr(0, colon);
+  const std::string text =
+      uuid ? selection : selection.substr(std::min(colon + 1, selection.size()));
+  const auto family = std::ranges::find(families(), name, &DeviceFamily::name);
+  if (family != families().end()) return family->open(text);
+  if (name == kCuda) {
+    if (!is_gpu_uuid(text)) parse_gpu_index(text);  // throws for any other text
+    throw DeviceError(fmt::format("device {} is absent: {}; allowed: cpu", selection, kNoCuda));
+  }
+  throw UsageError(
+      fmt::format("unknown device '{}'; allowed: cuda:N, cpu, all, GPU-UUID, MIG-UUID", selection));
+}
+
 std::vector<nlohmann::ordered_json> find_gpus(const std::filesystem::path& root) {
   std::vector<nlohmann::ordered_json> gpus;
   const std::string none = for_each_gpu(root, [&](const DeviceFamily& family, int i) {
@@ -98,10 +98,10 @@ Devices open_devices(const std::string& selection, const std::filesystem::path& 
   Devices devices;
   const bool all = selection == "all";
   if (!selection.empty() && !all) {
-    devices.push_back(open_named(selection));
+    devices.push_back(open_one_device(selection));
   } else {
     devices = open_all_gpus(root);
-    if (all || devices.empty()) devices.push_back(open_named("cpu"));
+    if (all || devices.empty()) devices.push_back(open_one_device("cpu"));
   }
   std::set<std::string> notes;  // devices may have the same
   for (const auto& device : devices) {

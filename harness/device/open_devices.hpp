@@ -46,6 +46,9 @@ inline constexpr const char* kDeviceHelp =
 std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection,
                                                   const std::filesystem::path& root = "/");
 
+// The device that the text names, without its notes: not "all". Throws UsageError or DeviceError.
+std::unique_ptr<Device> open_one_device(const std::string& selection);
+
 // The GPUs that the default selection opens, none of which is opened: {device: "cuda:0", index,
 // model, uuid_hash, pci_address}, null where unknown. Throws DeviceError where there is none.
 std::vector<nlohmann::ordered_json> find_gpus(const std::filesystem::path& root = "/");

@@ -118,7 +118,7 @@ std::shared_ptr<void> Buffers::allocate_arena(const Arena& arena, std::size_t by
   if (!shared_) return device_->queue().allocate(bytes);
   const double free = device_->free_bytes();
   if (static_cast<double>(bytes) > free) throw OutOfMemory(static_cast<double>(bytes), free);
-  return allocate_shared(bytes, &arena == &outputs_);
+  return device_->allocate_shared(bytes, &arena == &outputs_);
 }
 
 void Buffers::make_room(const Bytes& of_set, std::size_t sets) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "harness/device/isolated/gpu/settle.hpp"
 #include "harness/device/isolated/remote_launch.hpp"
 #include "harness/device/own_work.hpp"
 #include "harness/measure/failure.hpp"
@@ -49,6 +50,7 @@ Record Measurer::described(const Case& c) const {
 
 Record Measurer::measure(const Case& c, double seconds, const std::function<bool()>& stop) {
   sampling_s_ = 0;
+  settle_isolation(*device_, *c.implementation);
   Record record = described(c);
   record.reason = unsupported_reason(c);
   if (record.reason) return record;
@@ -172,7 +174,7 @@ Samples Measurer::sample(const BoundCase& bound, Probes& probes, std::int64_t la
       .stop = stop,
       .probes = &probes,
       .turns = turns_};
-  begin_claims(bound.rotation());
+  begin_claims(bound.rotation(), device_->asynchronous());
   const double start_s = device_->now_s();
   Samples samples = take_samples(*device_, bound.rotation(), c.regime, limits);
   sampling_s_ = std::min(device_->now_s() - start_s, seconds);

@@ -11,6 +11,7 @@ plan=(
   "right racecheck 65 whether threads of a block race"
   "right ceilings 85 whether the ceilings that no run has measured work"
   "right paths 20 whether a killed run resumes, and whether a run of all GPUs works"
+  "right isolation 30 whether own kernels run in a process of their own, and cheats are refused"
   "right counters 70 what moved, by Nsight Compute: bytes of DRAM and L2, and busy pipes"
   "picture machine 5 whether program, driver and GPU fit together"
   "picture quick 400 the published picture: the quick profile, 30 samples a row or more"

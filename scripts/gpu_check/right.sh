@@ -118,6 +118,21 @@ sanitize() {
 stage_memcheck() { sanitize memcheck; }
 stage_racecheck() { sanitize racecheck; }
 
+# Own kernels in a process of their own: the honest one is `ok`, each of the others is not.
+stage_isolation() {
+  need_gpu
+  [[ -f $own_kernels ]] || skip "no own kernels beside the program"
+  local records=$work/isolation/records.jsonl status=0 name
+  measure isolation --load "$own_kernels" --filter '^own_twice/' --budget 20
+  local honest='"technique":"honest".*"status":"ok".*"isolated":true'
+  grep -qE "$honest" "$records" || { echo "FAILED: the honest kernel is not isolated and ok" && status=1; }
+  for name in returns_if_written remembers other_stream writes_input; do
+    grep -E "\"technique\":\"$name\"" "$records" | grep -qE '"status":"(wrong|suspect|failed)".*"isolated":true' ||
+      { echo "FAILED: the cheat $name is not refused in a process of its own" && status=1; }
+  done
+  return "$status"
+}
+
 stage_counters() {
   command -v ncu >/dev/null || skip "no ncu on the PATH"
   need_gpu

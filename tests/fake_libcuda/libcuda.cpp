@@ -6,6 +6,10 @@
 // FAKE_GPU_NAME of the compute capability FAKE_CUDA_CAPABILITY (90). FAKE_CUDA_HANGS and
 // FAKE_CUDA_CRASHES name what never returns or ends the process: "init", or the number of a GPU
 // whose context does. FAKE_CUDA_CONTEXT is "1:46" where GPU 1 refuses a context with error 46.
+//
+// Memory that another process can map is memory of the host. FAKE_CUDA_REFUSES names a function
+// that returns CUDA_ERROR_NOT_SUPPORTED.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -16,10 +20,15 @@
 
 namespace {
 
+constexpr int kInvalidValue = 1;
+constexpr int kOutOfMemory = 2;
 constexpr int kNoDevice = 100;
+constexpr int kNotSupported = 801;
 constexpr int kUnknown = 999;
 constexpr std::string_view kUuids[]{"GPU-0aa0e1f2-3c4d-5e6f-7081-92a3b4c5d6e7",
                                     "GPU-0bb0e1f2-3c4d-5e6f-7081-92a3b4c5d6e7"};
+
+constexpr std::size_t kPage = std::size_t{2} << 20U;
 
 int number(const char* variable, int otherwise) {
   const char* const text = std::getenv(variable);
@@ -144,6 +153,58 @@ int cuMemsetD8_v2(std::uint64_t /*address*/, unsigned char /*value*/, std::size_
   return 0;
 }
 int cuCtxSynchronize() { return 0; }
+
+int cuMemGetAllocationGranularity(std::size_t* bytes, const void* properties, int /*option*/) {
+  if (static_cast<const int*>(properties)[1] != 1) return kInvalidValue;  // a POSIX descriptor
+  *bytes = kPage;
+  return 0;
+}
+// A handle is a descriptor.
+int cuMemCreate(std::uint64_t* handle, std::size_t bytes, const void* /*properties*/,
+                std::uint64_t /*flags*/) {
+  if (named_by("FAKE_CUDA_REFUSES", "cuMemCreate")) return kNotSupported;
+  if (bytes == 0 || bytes % kPage != 0) return kInvalidValue;
+  const int file = memfd_create("fake_libcuda", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return kOutOfMemory;
+  *handle = static_cast<std::uint64_t>(file);
+  return 0;
+}
+int cuMemRelease(std::uint64_t handle) { return close(static_cast<int>(handle)); }
+int cuMemExportToShareableHandle(void* shared, std::uint64_t handle, int /*type*/,
+                                 std::uint64_t /*flags*/) {
+  *static_cast<int*>(shared) = dup(static_cast<int>(handle));
+  return 0;
+}
+int cuMemImportFromShareableHandle(std::uint64_t* handle, void* shared, int /*type*/) {
+  if (named_by("FAKE_CUDA_REFUSES", "cuMemImportFromShareableHandle")) return kNotSupported;
+  *handle =
+      static_cast<std::uint64_t>(dup(static_cast<int>(reinterpret_cast<std::intptr_t>(shared))));
+  return 0;
+}
+int cuMemAddressReserve(std::uint64_t* address, std::size_t bytes, std::size_t /*alignment*/,
+                        std::uint64_t /*wanted*/, std::uint64_t /*flags*/) {
+  void* const memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *address = reinterpret_cast<std::uint64_t>(memory);
+  return memory == MAP_FAILED ? kOutOfMemory : 0;
+}
+int cuMemMap(std::uint64_t address, std::size_t bytes, std::size_t /*offset*/, std::uint64_t handle,
+             std::uint64_t /*flags*/) {
+  void* const memory = mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE,
+                            MAP_SHARED | MAP_FIXED, static_cast<int>(handle), 0);
+  return memory == MAP_FAILED ? kInvalidValue : 0;
+}
+int cuMemSetAccess(std::uint64_t address, std::size_t bytes, const void* access,
+                   std::size_t /*count*/) {
+  const bool writable = static_cast<const int*>(access)[2] == 3;
+  if (!writable && named_by("FAKE_CUDA_REFUSES", "read-only mappings")) return kNotSupported;
+  return mprotect(reinterpret_cast<void*>(address), bytes,
+                  writable ? PROT_READ | PROT_WRITE : PROT_READ);
+}
+int cuMemUnmap(std::uint64_t address, std::size_t bytes) {
+  return munmap(reinterpret_cast<void*>(address), bytes);
+}
+int cuMemAddressFree(std::uint64_t /*address*/, std::size_t /*bytes*/) { return 0; }
+
 int cuMemFree_v2(std::uint64_t /*address*/) { return 0; }
 int cuDevicePrimaryCtxRelease_v2(int /*device*/) { return 0; }
 }

@@ -12,11 +12,11 @@ import pytest
 from command_line import BINARY, ROOT, environment, wait_until
 
 STAGES = {
-    "right": ["machine", "smoke", "deep", "large", "memcheck", "racecheck", "ceilings", "paths", "counters"],
+    "right": ["machine", "smoke", "deep", "large", "memcheck", "racecheck", "ceilings", "paths", "isolation", "counters"],
     "picture": ["machine", "quick", "lecture", "cold", "drawn"],
     "ratios": ["machine", "long", "gelu", "energy", "small", "memory", "again"],
 }
-NEED_A_GPU = {"deep", "large", "memcheck", "racecheck", "counters"}
+NEED_A_GPU = {"deep", "large", "memcheck", "racecheck", "isolation", "counters"}
 LIMIT = 580  # seconds of a command
 
 

@@ -8,6 +8,8 @@
 #include "harness/device/cuda/queue.cuh"
 #include "harness/device/cuda/telemetry.hpp"
 #include "harness/device/cuda/timer.cuh"
+#include "harness/device/isolated/gpu/memory.hpp"
+#include "harness/device/isolated/remote_launch.hpp"
 #include "harness/device/open_devices.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
@@ -27,7 +29,8 @@ constexpr double kTensorWarmUp = 0.5;
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int index);
+  // `text`: what --device names it.
+  CudaDevice(int index, const std::string& text);
 
   [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(index_); }
   [[nodiscard]] Backend backend() const override { return Backend::cuda; }
@@ -55,7 +58,9 @@ class CudaDevice final : public Device {
 
   void begin_case(const std::string& id) override;
   ordered_json end_case() override;
-  [[nodiscard]] std::vector<Meter> meters() const override;
+  [[nodiscard]] std::vector<Meter> meters() const override {
+    return nvml_ ? meters_of(*nvml_) : std::vector<Meter>();
+  }
   [[nodiscard]] std::optional<double> busy_share(const Launch& launch) override;
   [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s) const override {
     return telemetry_ ? telemetry_->energy_readings(since_s) : std::vector<CounterReading>();
@@ -64,14 +69,24 @@ class CudaDevice final : public Device {
     return telemetry_ ? telemetry_->load_readings(since_s) : std::vector<LoadReading>();
   }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
+    if (remote(rotation) != nullptr) return time_remote(rotation, repeats);
     return start_batch(rotation, repeats)->wait();
   }
   [[nodiscard]] bool asynchronous() const override { return true; }
   std::unique_ptr<RunningBatch> start_batch(std::span<const Launch> rotation,
                                             std::int64_t repeats) override;
   [[nodiscard]] Early early(const Launch& launch) override {
-    return early_of(stream_.get(), launch);
+    const bool isolated = remote({&launch, 1}) != nullptr;
+    return isolated ? early_of_remote(launch) : early_of(stream_.get(), launch);
   }
+  [[nodiscard]] std::shared_ptr<void> allocate_shared(std::size_t bytes, bool writable) override {
+    return allocate_gpu_arena(index_, bytes, writable);
+  }
+  [[nodiscard]] MappedArena map_shared(int descriptor, std::size_t bytes, bool writable) override {
+    return map_gpu_arena(index_, descriptor, bytes, writable);
+  }
+  [[nodiscard]] std::string why_not_isolated() override { return why_one_process(index_); }
+  void wait_for_all() override { check(cudaDeviceSynchronize()); }
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;
 
@@ -98,7 +113,8 @@ class CudaDevice final : public Device {
   GraphCache graphs_;
 };
 
-CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
+CudaDevice::CudaDevice(int index, const std::string& text)
+    : index_(index), notes_(notes_of_driver()) {
   check(cudaSetDevice(index));
   check(cudaGetDeviceProperties(&properties_, index));
   sheet_ = sheet_of(properties_);
@@ -110,7 +126,7 @@ CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   stream_.reset(stream);
   timer_ = std::make_unique<CudaTimer>(stream, machine_.units);
-  queue_ = std::make_unique<CudaQueue>(stream, *timer_);
+  queue_ = std::make_unique<CudaQueue>(text, stream, *timer_);
   memory_ = std::make_unique<CudaMemory>(stream);
   nvml_ = Nvml::open(uuid_text(properties_), no_nvml_);
   if (nvml_) queue_->watch_power(*nvml_);
@@ -127,16 +143,8 @@ void CudaDevice::begin_case(const std::string& id) {
   if (nvml_) telemetry_ = std::make_unique<Telemetry>(*nvml_);
 }
 
-std::vector<Meter> CudaDevice::meters() const {
-  if (!nvml_) return {};
-  return {{kEnergyMeter, nvml_->energy_j()},
-          {kPowerCappedMeter, nvml_->power_capped_s()},
-          {"heat_capped_s", nvml_->heat_capped_s()},
-          {"ecc_corrected", nvml_->corrected_errors()},
-          {"ecc_uncorrected", nvml_->uncorrected_errors()}};
-}
-
 std::optional<double> CudaDevice::busy_share(const Launch& launch) {
+  if (remote({&launch, 1}) != nullptr) return busy_share_of_remote(launch);
   const std::optional<unsigned> blocks = thread_blocks(stream_.get(), launch);
   if (!blocks) return std::nullopt;
   return std::min(1.0, static_cast<double>(*blocks) / machine_.units);
@@ -177,7 +185,8 @@ class CudaDevice::Batch final : public RunningBatch {
 
 std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> rotation,
                                                       std::int64_t repeats) {
-  if (launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
+  if (remote(rotation) != nullptr) return Device::start_batch(rotation, repeats);
+  if (!rotation.empty() && launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
     const GraphCache::Graph& graph = graphs_.graph_for(stream_.get(), rotation, repeats);
     if (graph.executable) {
       const std::int64_t graphs = ceil_div(repeats, graph.rotations);
@@ -200,6 +209,12 @@ Timing CudaDevice::time_cold(const Launch& launch) {
     memory_->enqueue_read(eviction_buffer_.get(), bytes);  // loads the kernel
     check(cudaStreamSynchronize(stream_.get()));
   }
+  if (remote({&launch, 1}) != nullptr) {
+    memory_->enqueue_read(eviction_buffer_.get(), bytes);
+    check(cudaStreamSynchronize(stream_.get()));
+    wake_remote({&launch, 1});
+    return time_remote({&launch, 1}, 1);
+  }
   return timer_->time({&launch, 1}, 1,
                       [&] { memory_->enqueue_read(eviction_buffer_.get(), bytes); });
 }
@@ -221,24 +236,10 @@ ordered_json CudaDevice::identity() const {
   return json;
 }
 
-std::unique_ptr<Device> open_device(const std::string& text) {
-  const int index = choose_cuda_device(text);
-  try {
-    return std::make_unique<CudaDevice>(index);
-  } catch (const std::exception& error) {
-    throw DeviceError("device cuda:" + std::to_string(index) + " cannot be used: " + error.what() +
-                      "; allowed: --device cpu");
-  }
-}
-
-ordered_json describe_device(int index) {
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, index));  // makes no context
-  return describe(properties);
-}
-
-const RegisterDevices cuda_devices{
-    {.name = "cuda", .open = open_device, .find = find_cuda_devices, .describe = describe_device}};
-
 }  // namespace
+
+std::unique_ptr<Device> make_cuda_device(int index, const std::string& text) {
+  return std::make_unique<CudaDevice>(index, text);
+}
+
 }  // namespace ridgebench

@@ -7,6 +7,7 @@
 
 #include "harness/device/cuda/identity.cuh"
 #include "harness/device/nvidia_gpu.hpp"
+#include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -91,6 +92,13 @@ int choose_cuda_device(const std::string& text) {
                                   sign.empty() ? "" : " (the machine shows " + sign + ")"));
   }
   return static_cast<int>(choose_gpu(text, uuids(found.count)));
+}
+
+std::string why_one_process(int index) {
+  int mode = cudaComputeModeDefault;
+  cuda::check(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, index));
+  if (mode == cudaComputeModeDefault) return {};
+  return "the GPU's compute mode lets one process use it; allowed: nvidia-smi -c DEFAULT";
 }
 
 std::vector<std::string> notes_of_driver() {

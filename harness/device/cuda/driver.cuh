@@ -1,6 +1,7 @@
 // Whether the installed driver serves this binary, and which GPUs it offers.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ DeviceFamily::Found find_cuda_devices();
 
 // Index of the GPU that the text names (choose_gpu). Throws UsageError and DeviceError.
 int choose_cuda_device(const std::string& text);
+
+// The GPU with that index. `text` is what --device names it in another process.
+std::unique_ptr<Device> make_cuda_device(int index, const std::string& text);
+
+// Why one process alone can use the GPU; empty if others can.
+std::string why_one_process(int index);
 
 // What the driver makes of CUDA_VISIBLE_DEVICES, where a user would not expect it.
 std::vector<std::string> notes_of_driver();

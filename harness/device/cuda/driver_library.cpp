@@ -4,15 +4,14 @@
 #include <cstdint>
 
 #include "harness/base/loaded_file.hpp"
+#include "harness/device/cuda/driver_calls.hpp"
 #include "harness/device/nvidia_gpu.hpp"
-#include "kernels/common/shared_library.hpp"
 
 namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kNotFound = 500;  // CUDA_ERROR_NOT_FOUND: an older library lacks the function
 constexpr int kTextLength = 256;
 
 // CUdevice_attribute
@@ -21,27 +20,10 @@ constexpr int kL2Bytes = 38;
 constexpr int kCapabilityMajor = 75;
 constexpr int kCapabilityMinor = 76;
 
-class DriverLibrary {
- public:
-  [[nodiscard]] bool loaded() const { return library_.loaded(); }
-
-  // Returns the CUresult.
-  template <class... Arguments>
-  int call(const char* function, Arguments... arguments) const {
-    void* const address = library_.find(function);
-    if (address == nullptr) return kNotFound;
-    return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
-  }
-
-  [[nodiscard]] ordered_json name_of(int status) const {
-    const char* text = nullptr;
-    if (call("cuGetErrorName", status, &text) != 0 || text == nullptr) return nullptr;
-    return text;
-  }
-
- private:
-  SharedLibrary library_{kDriverLibrary};
-};
+ordered_json nullable_name(const DriverLibrary& driver, int status) {
+  const std::string name = driver.name_of(status);
+  return name.empty() ? ordered_json(nullptr) : ordered_json(name);
+}
 
 std::string gpu_text(const DriverLibrary& driver, const char* function, int gpu) {
   std::array<char, kTextLength> text{};
@@ -116,7 +98,7 @@ ordered_json read_cuda_driver() {
   if (driver.call("cuDriverGetVersion", &version) == 0) json["version"] = version;
   const int status = driver.call("cuInit", 0U);
   json["status"] = status;
-  json["status_name"] = driver.name_of(status);
+  json["status_name"] = nullable_name(driver, status);
   int count = 0;
   if (status != 0 || driver.call("cuDeviceGetCount", &count) != 0) return json;
   for (int i = 0; i < count; ++i) json["gpus"].push_back(describe_gpu(driver, i));
@@ -128,7 +110,7 @@ ordered_json try_gpu(int index) {
   const int start = driver.call("cuInit", 0U);
   const Tried tried = start != 0 ? Tried{"cuInit", start} : use_gpu(driver, index);
   return {{"status", tried.status},
-          {"status_name", driver.name_of(tried.status)},
+          {"status_name", nullable_name(driver, tried.status)},
           {"call", tried.call == nullptr ? ordered_json(nullptr) : ordered_json(tried.call)}};
 }
 

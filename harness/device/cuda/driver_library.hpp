@@ -8,8 +8,6 @@
 
 namespace ridgebench {
 
-inline constexpr const char* kDriverLibrary = "libcuda.so.1";
-
 // {library: its file, version: 13000 for CUDA 13.0, status: of cuInit, status_name, gpus: [...]}; a
 // GPU has index, model, pci_address, compute_capability (90 for 9.0), sms, l2_bytes, memory_bytes,
 // slice. Null for what is unknown; a library that is missing leaves all null.

@@ -1,15 +1,27 @@
+#include <cuda.h>
+
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <limits>
 #include <stdexcept>
 
 #include "harness/device/cpu/memory.hpp"
 #include "harness/device/cuda/memory.cuh"
 #include "harness/device/cuda/memory_kernels.cuh"
+#include "harness/device/isolated/gpu/memory.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench {
 namespace {
+
+// What the harness tells the driver without its header.
+static_assert(sizeof(driver_abi::AllocationProperties) == sizeof(CUmemAllocationProp) &&
+              offsetof(driver_abi::AllocationProperties, windows) ==
+                  offsetof(CUmemAllocationProp, win32HandleMetaData) &&
+              offsetof(driver_abi::AllocationProperties, flags) ==
+                  offsetof(CUmemAllocationProp, allocFlags));
+static_assert(sizeof(driver_abi::Access) == sizeof(CUmemAccessDesc));
 
 using cuda::check;
 using memory_kernels::Bytes;

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "harness/device/cuda/nvml.hpp"
 #include "harness/device/cuda/timer.cuh"
+#include "harness/device/isolated/gpu/queue.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/error.hpp"
 #include "kernels/common/queue.hpp"
@@ -24,9 +27,10 @@ inline double free_device_bytes() {
   return kUsable * static_cast<double>(free);
 }
 
-class CudaQueue final : public Queue {
+class CudaQueue final : public GpuQueue {
  public:
-  CudaQueue(cudaStream_t stream, CudaTimer& timer) : stream_(stream), timer_(&timer) {}
+  CudaQueue(std::string device, cudaStream_t stream, CudaTimer& timer)
+      : GpuQueue(std::move(device)), stream_(stream), timer_(&timer) {}
   [[nodiscard]] void* stream() const override { return stream_; }
   [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
     void* memory = nullptr;

@@ -128,4 +128,12 @@ ordered_json Telemetry::stop() {
   return json;
 }
 
+std::vector<Meter> meters_of(const Nvml& nvml) {
+  return {{kEnergyMeter, nvml.energy_j()},
+          {kPowerCappedMeter, nvml.power_capped_s()},
+          {"heat_capped_s", nvml.heat_capped_s()},
+          {"ecc_corrected", nvml.corrected_errors()},
+          {"ecc_uncorrected", nvml.uncorrected_errors()}};
+}
+
 }  // namespace ridgebench

@@ -13,11 +13,15 @@
 #include "harness/base/step_fit.hpp"
 #include "harness/device/cuda/nvml.hpp"
 #include "harness/device/load.hpp"
+#include "harness/device/meters.hpp"
 
 namespace ridgebench {
 
 // Readings that may differ before and after a run; null where the driver does not report them.
 nlohmann::ordered_json state_of(const Nvml& nvml);
+
+// The totals of a GPU to which the samples of a case add.
+std::vector<Meter> meters_of(const Nvml& nvml);
 
 class Telemetry {
  public:

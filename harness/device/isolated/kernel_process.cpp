@@ -16,6 +16,7 @@
 #include "harness/base/python/python_package.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/base/sudden_end.hpp"
+#include "harness/device/isolated/gpu/queue.hpp"
 #include "harness/device/isolated/rethrow.hpp"
 #include "harness/device/isolated/start_process.hpp"
 #include "kernels/common/error.hpp"
@@ -163,6 +164,16 @@ KernelMessage KernelProcess::exchange(KernelMessage command) {
   }
   if (answer->kind == MessageKind::error) rethrow(answer->json());
   return std::move(*answer);
+}
+
+void KernelProcess::use(const Queue& queue) {
+  if (has_device_) return;
+  if (const auto* const gpu = dynamic_cast<const GpuQueue*>(&queue)) {
+    ask({{"do", "open"}, {"device", gpu->device()}, {"early", queue.early_launches()}});
+  } else {
+    ask({{"do", "threads"}, {"threads", queue.threads()}});
+  }
+  has_device_ = true;
 }
 
 nlohmann::json KernelProcess::ask(const nlohmann::json& command) {

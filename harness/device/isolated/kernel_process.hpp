@@ -17,6 +17,7 @@
 #include "harness/device/isolated/message.hpp"
 #include "harness/device/isolated/shared_memory.hpp"
 #include "harness/device/isolated/waiting.hpp"
+#include "kernels/common/queue.hpp"
 
 namespace ridgebench {
 
@@ -35,8 +36,8 @@ inline constexpr std::uint64_t kFirstCommand = 1;
 
 class KernelProcess {
  public:
-  // Starts the process, which loads the file. `file` is the name that messages have. Throws
-  // UsageError if the file cannot be loaded.
+  // Starts the process, which loads the file; none if the path is empty. `file` is the name that
+  // messages have. Throws UsageError if the file cannot be loaded.
   KernelProcess(const std::string& file, const LoadedKernels& kernels);
   KernelProcess(const KernelProcess&) = delete;  // owns a process
   KernelProcess& operator=(const KernelProcess&) = delete;
@@ -50,6 +51,9 @@ class KernelProcess {
   // The functions below throw KernelProcessEnded, and what the file's code throws: Unsupported,
   // OutOfMemory, std::bad_alloc or DeviceError as such, all else as std::runtime_error.
 
+  // Opens the device of the queue in the process, unless it has one: threads of this host, or the
+  // GPU of a GpuQueue. A process has one device.
+  void use(const Queue& queue);
   // Sends a command and returns the answer's value.
   nlohmann::json ask(const nlohmann::json& command);
   // {arena, offset} of an address of shared memory. Throws std::logic_error for any other.
@@ -84,6 +88,7 @@ class KernelProcess {
   pid_t process_ = -1;
   int socket_ = -1;
   bool frozen_ = false;
+  bool has_device_ = false;
   std::uint64_t number_ = 0;                     // of the last command
   std::uint64_t last_launch_ = 0;                // number
   std::map<std::uint64_t, std::size_t> mapped_;  // bytes in use of each arena

@@ -2,16 +2,14 @@
 
 #include <omp.h>
 
-#include <algorithm>
-#include <exception>
 #include <stdexcept>
 #include <utility>
 
-#include "harness/base/stopwatch.hpp"
 #include "harness/device/cpu/device.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/isolated/rows_of_sets.hpp"
 #include "harness/device/isolated/wire.hpp"
+#include "harness/device/open_devices.hpp"
 #include "kernels/common/reference/batched.hpp"
 
 namespace ridgebench {
@@ -35,6 +33,8 @@ nlohmann::json KernelServer::answer(const Json& command) {
   const auto what = command.at("do").get<std::string>();
   if (what == "describe") return describe();
   if (what == "threads") return use_threads(command);
+  if (what == "open") return open(command);
+  if (command.contains("launch")) return of_launch(command);
   if (command.contains("operation")) return of_operation(command);
   return of_implementation(command);
 }
@@ -59,6 +59,26 @@ nlohmann::json KernelServer::use_threads(const Json& command) {
   omp_set_dynamic(0);
   queue_ = make_cpu_queue(threads);
   return pin_threads(threads, allowed_processors());
+}
+
+nlohmann::json KernelServer::open(const Json& command) {
+  device_ = open_one_device(command.at("device").get<std::string>());
+  device_->queue().allow_early_launches(command.at("early").get<bool>());
+  return nullptr;
+}
+
+Queue& KernelServer::queue() { return device_ ? device_->queue() : *queue_; }
+
+nlohmann::json KernelServer::of_launch(const Json& command) {
+  const Launch& launch = launches_.at(command.at("launch").get<std::uint64_t>());
+  const auto what = command.at("do").get<std::string>();
+  if (what == "early") {
+    const Early early = device_->early(launch);
+    return {{"early", early.early ? Json(*early.early) : Json()}, {"unknown", early.unknown}};
+  }
+  if (what != "busy_share") throw std::runtime_error("an unknown question of a launch: " + what);
+  const std::optional<double> share = device_->busy_share(launch);
+  return share ? Json(*share) : Json();
 }
 
 nlohmann::json KernelServer::of_operation(const Json& command) const {
@@ -123,88 +143,6 @@ nlohmann::json KernelServer::of_implementation(const Json& command) {
   const auto reason =
       i.technique.supports(machine, wire::shape(command.at("shape")), format_of_command(command));
   return reason ? Json(*reason) : Json();
-}
-
-Plan KernelServer::plan(const Json& command) const {
-  const Json& number = command.at("plan");
-  return number.is_null() ? nullptr : plans_.at(number.get<std::uint64_t>());
-}
-
-std::uint64_t KernelServer::keep(Plan plan) {
-  plans_[++last_plan_] = std::move(plan);
-  return last_plan_;
-}
-
-nlohmann::json KernelServer::prepare(const Implementation& implementation, const Json& command) {
-  const Plan plan = implementation.prepare(*queue_, wire::shape(command.at("shape")));
-  Json choice;
-  if (implementation.choice) choice = implementation.choice(plan);
-  return {{"plan", keep(plan)}, {"choice", choice}};
-}
-
-nlohmann::json KernelServer::named_plans(const Implementation& implementation) {
-  Json plans = Json::array();
-  for (NamedPlan& one : implementation.named_plans()) {
-    Json choice;
-    if (implementation.choice) choice = implementation.choice(one.plan);
-    plans.push_back({{"name", one.name}, {"plan", keep(std::move(one.plan))}, {"choice", choice}});
-  }
-  return plans;
-}
-
-void KernelServer::bind(const Json& command) {
-  try {
-    std::vector<void*> operands;
-    for (const Json& place : command.at("operands")) operands.push_back(address(place));
-    launches_[command.at("number").get<std::uint64_t>()] = implementation(command).bind(
-        *queue_, plan(command), wire::shape(command.at("shape")), operands);
-  } catch (...) {
-    if (!bind_failure_) bind_failure_ = std::current_exception();
-  }
-}
-
-void KernelServer::check_bound() {
-  if (bind_failure_) std::rethrow_exception(std::exchange(bind_failure_, nullptr));
-}
-
-void KernelServer::release(std::uint64_t number) {
-  launches_.erase(number);
-  plans_.erase(number);
-}
-
-void KernelServer::map(std::span<const std::uint64_t> arena, int descriptor) {
-  arenas_.try_emplace(arena[0], descriptor, arena[1], arena[2] != 0);
-}
-
-void KernelServer::populate(std::span<const std::uint64_t> arena) const {
-  if (const auto found = arenas_.find(arena[0]); found != arenas_.end()) {
-    found->second.populate(arena[1]);
-  }
-}
-
-std::byte* KernelServer::address(const Json& place) const {
-  return arenas_.at(place.at(0).get<std::uint64_t>()).at(place.at(1).get<std::size_t>());
-}
-
-void KernelServer::run(std::span<const std::uint64_t> launches) {
-  for (const std::uint64_t launch : launches) launches_.at(launch)();
-}
-
-double KernelServer::time(std::span<const std::uint64_t> batch) {
-  std::vector<const Launch*> launches;
-  for (std::size_t i = 1; i + 1 < batch.size(); i += 2) {
-    for (std::uint64_t j = 0; j < batch[i + 1]; ++j) {
-      launches.push_back(&launches_.at(batch[i] + j));
-    }
-  }
-  // The threads are awake, as they are in a process that launches batch after batch.
-#pragma omp parallel
-  asm volatile("" ::: "memory");
-  const Stopwatch clock;
-  for (std::uint64_t i = 0; i < batch[0]; ++i) {
-    for (const Launch* const launch : launches) (*launch)();
-  }
-  return clock.seconds();
 }
 
 }  // namespace ridgebench

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "harness/device/device.hpp"
 #include "harness/device/isolated/shared_memory.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -35,8 +36,8 @@ class KernelServer {
   // Throws what bind() kept.
   void check_bound();
   void run(std::span<const std::uint64_t> launches);
-  // Frees a launch or a plan.
-  void release(std::uint64_t number);
+  // Frees launches and plans.
+  void release(std::span<const std::uint64_t> numbers);
   // Seconds of the launches of MessageKind::time.
   double time(std::span<const std::uint64_t> batch);
 
@@ -53,6 +54,11 @@ class KernelServer {
   Json prepare(const Implementation& implementation, const Json& command);
   Json named_plans(const Implementation& implementation);
   Json use_threads(const Json& command);
+  // Opens the GPU whose kernels this process launches from now on.
+  Json open(const Json& command);
+  [[nodiscard]] Json of_launch(const Json& command);
+  [[nodiscard]] Queue& queue();
+  [[nodiscard]] std::span<const Launch> rotation_of(std::span<const std::uint64_t> batch);
   [[nodiscard]] Plan plan(const Json& command) const;
   std::uint64_t keep(Plan plan);
   // {arena, offset} as an address.
@@ -60,10 +66,12 @@ class KernelServer {
 
   std::size_t first_operation_;
   std::size_t first_implementation_;
-  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Queue> queue_;    // of a host
+  std::unique_ptr<Device> device_;  // a GPU; null: the host
   std::map<std::uint64_t, MappedArena> arenas_;
   std::unordered_map<std::uint64_t, Plan> plans_;
   std::unordered_map<std::uint64_t, Launch> launches_;
+  std::map<std::vector<std::uint64_t>, std::vector<Launch>> rotations_;  // by their numbers
   std::uint64_t last_plan_ = kFirstPlan;
   std::exception_ptr bind_failure_;
 };

@@ -84,13 +84,18 @@ void KernelsFile::reference(nlohmann::json command, std::span<const RowsOfSet> s
   }
 }
 
-std::shared_ptr<KernelProcess> KernelsFile::launcher(int threads) {
+std::shared_ptr<KernelProcess> KernelsFile::launcher() {
   auto process = launcher_.lock();
   if (!process || process->ended()) {
     process = std::make_shared<KernelProcess>(file_, kernels_);
-    process->ask({{"do", "threads"}, {"threads", threads}});
     launcher_ = process;
   }
+  return process;
+}
+
+std::shared_ptr<KernelProcess> KernelsFile::launcher(const Queue& queue) {
+  auto process = launcher();
+  process->use(queue);
   return process;
 }
 

@@ -12,6 +12,7 @@
 
 #include "harness/base/loaded_kernels.hpp"
 #include "harness/device/isolated/kernel_process.hpp"
+#include "kernels/common/queue.hpp"
 #include "kernels/common/reference/batched.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -36,9 +37,11 @@ class KernelsFile {
   void reference(nlohmann::json command, std::span<const RowsOfSet> sets,
                  std::span<const std::size_t> elements);
 
-  // The process that launches, on that many threads. It ends with the last plan and launch that
-  // hold it, so that a kernel's changes to its process do not reach the next row.
-  std::shared_ptr<KernelProcess> launcher(int threads);
+  // The process that launches. It ends with the last plan and launch that hold it, so that a
+  // kernel's changes to its process do not reach the next row.
+  std::shared_ptr<KernelProcess> launcher();
+  // The same, which uses the device of the queue.
+  std::shared_ptr<KernelProcess> launcher(const Queue& queue);
 
  private:
   KernelProcess& functions();  // started again if it has ended
@@ -55,8 +58,8 @@ class KernelsFile {
 };
 
 // Adds the operations and techniques of a file to the registry. Their functions run in the file's
-// processes. This process does not load the file, unless it launches a technique of a GPU: CUDA's
-// memory is not shared, and these techniques are not isolated.
+// processes. This process does not load the file, unless it launches a technique of a GPU whose
+// memory no other process can map (settle_isolation).
 void add_isolated_kernels(const std::string& file, const LoadedKernels& kernels);
 
 }  // namespace ridgebench

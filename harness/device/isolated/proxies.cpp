@@ -1,12 +1,11 @@
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <array>
 #include <functional>
 #include <stdexcept>
 #include <utility>
 
-#include "harness/device/isolated/in_process.hpp"
+#include "harness/device/isolated/gpu/in_process.hpp"
 #include "harness/device/isolated/kernels_file.hpp"
 #include "harness/device/isolated/remote_launch.hpp"
 #include "harness/device/isolated/remote_reference.hpp"
@@ -151,13 +150,14 @@ Plan plan_of(const std::shared_ptr<KernelProcess>& process, const Json& made) {
 
 const RemotePlan& remote_plan(const Plan& plan) { return *static_cast<RemotePlan*>(plan.get()); }
 
-// What a technique of a host does runs in the process that launches.
-void add_launching(Implementation& i, const File& file, std::size_t index, const Json& described) {
+// What a technique does runs in the process that launches. `bind` is its function `bind`.
+void add_launching(Implementation& i, const File& file, std::size_t index, const Json& described,
+                   RemoteBind bind) {
   const auto has = [&](const char* name) { return wire::has(described, name); };
-  i.bind = RemoteBind(file, index);
+  i.bind = std::move(bind);
   if (has("prepare")) {
     i.prepare = [file, index](Queue& queue, const Shape& shape) {
-      const auto process = file->launcher(queue.threads());
+      const auto process = file->launcher(queue);
       return plan_of(
           process,
           process->ask({{"do", "prepare"}, {"implementation", index}, {"shape", wire::of(shape)}}));
@@ -166,7 +166,7 @@ void add_launching(Implementation& i, const File& file, std::size_t index, const
   if (has("choice")) i.choice = [](const Plan& plan) { return remote_plan(plan).choice; };
   if (has("named_plans")) {
     i.named_plans = [file, index] {
-      const auto process = file->launcher(omp_get_max_threads());
+      const auto process = file->launcher();
       std::vector<NamedPlan> plans;
       const Json made = process->ask({{"do", "named_plans"}, {"implementation", index}});
       for (const Json& one : made) {
@@ -182,6 +182,26 @@ void add_launching(Implementation& i, const File& file, std::size_t index, const
       return times.get<std::vector<double>>();
     };
   }
+}
+
+// A function of a technique of a GPU: that of another process, or this one's where that cannot be.
+template <class Function>
+Function where_it_runs(Function there, Function here) {
+  if (!there) return {};
+  return [there = std::move(there), here = std::move(here)](auto&&... arguments) {
+    return (gpus_not_isolated() ? here : there)(arguments...);
+  };
+}
+
+void add_launching_on_gpu(Implementation& i, const File& file, std::size_t index,
+                          const Json& described, const InProcess& in_process) {
+  Implementation here = i;
+  in_process.add_launching(here, index, described);
+  add_launching(i, file, index, described, RemoteBind(file, index, here.bind));
+  i.prepare = where_it_runs(i.prepare, here.prepare);
+  i.choice = where_it_runs(i.choice, here.choice);
+  i.named_plans = where_it_runs(i.named_plans, here.named_plans);
+  i.unit_times = where_it_runs(i.unit_times, here.unit_times);
 }
 
 }  // namespace
@@ -203,14 +223,14 @@ void add_isolated_kernels(const std::string& name, const LoadedKernels& kernels)
     Implementation implementation = wire::implementation(one);
     add_facts(implementation.technique, file, index, one);
     if (implementation.backend == Backend::cpu) {
-      add_launching(implementation, file, index, one);
+      add_launching(implementation, file, index, one, RemoteBind(file, index));
     } else if (kernels.is_python()) {
       throw UsageError(fmt::format(
-          "--load {}: {}/{} is for a GPU, whose memory is not shared with another process; "
+          "--load {}: {}/{} is for a GPU, and kernels of a Python file run on a host alone; "
           "allowed: kernels of a host, and for a GPU measure() in the script",
           name, implementation.technique.operation, implementation.technique.name));
     } else {
-      in_process.add_launching(implementation, index, one);
+      add_launching_on_gpu(implementation, file, index, one, in_process);
     }
     ++index;
     registry.add(std::move(implementation));

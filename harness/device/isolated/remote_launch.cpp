@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/base/statistics.hpp"
-#include "harness/device/isolated/in_process.hpp"
+#include "harness/device/isolated/gpu/in_process.hpp"
 #include "harness/device/isolated/wire.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -16,6 +16,13 @@ namespace {
 // takes longer, and a batch of 2 ms must not hide half of its time in it.
 constexpr int kEmptyCommands = 21;
 constexpr double kLongestCommand_s = 2e-4;
+
+// The launches of a batch are enqueued while the GPU waits, until it has two of them or two graphs
+// of 1024 (harness/device/cuda). What one takes there: a node of a graph 0.1 us. A first launch
+// takes the time of 200 of these.
+constexpr double kEnqueuedNode_s = 1e-7;
+constexpr double kEnqueuedAtFirst = 200;
+constexpr double kMostEnqueued = 2048;
 
 std::vector<std::uint64_t> numbers_of(std::span<const Launch> rotation) {
   std::vector<std::uint64_t> numbers;
@@ -45,8 +52,10 @@ RemotePlan::~RemotePlan() { process->release(number); }
 
 Launch RemoteBind::operator()(Queue& queue, const Plan& plan, const Shape& shape,
                               std::span<void* const> operands) const {
+  if (of_gpu() && gpus_not_isolated()) return here_(queue, plan, shape, operands);
   const auto* const made = static_cast<const RemotePlan*>(plan.get());
-  const auto process = made != nullptr ? made->process : file_->launcher(queue.threads());
+  const auto process = made != nullptr ? made->process : file_->launcher();
+  process->use(queue);
   nlohmann::json places = nlohmann::json::array();
   for (const void* const operand : operands) places.push_back(process->place_of(operand));
   const std::uint64_t number =
@@ -58,7 +67,8 @@ Launch RemoteBind::operator()(Queue& queue, const Plan& plan, const Shape& shape
 }
 
 bool is_remote(const Implementation& implementation) {
-  return implementation.bind.target<RemoteBind>() != nullptr;
+  const auto* const bind = implementation.bind.target<RemoteBind>();
+  return bind != nullptr && !(bind->of_gpu() && gpus_not_isolated());
 }
 
 std::optional<bool> isolation_of(const Implementation& implementation) {
@@ -87,20 +97,41 @@ Timing time_remote(std::span<const Launch> rotation, std::int64_t repeats) {
       process.time(numbers_of(rotation), static_cast<std::uint64_t>(repeats));
   const double launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
   if (Claims* const claims = remote(rotation)->claims()) {
-    claims->seen_s.push_back(std::max(0.0, seen_s - waited_s - claims->command_s) / launches);
+    const double unloaded_s = waited_s + claims->command_s + claims->enqueued_s(launches);
+    claims->seen_s.push_back(std::max(0.0, seen_s - unloaded_s) / launches);
   }
   return {std::min(claimed_s, seen_s), std::nullopt};
 }
 
 void wake_remote(std::span<const Launch> rotation) { remote(rotation)->process().time({}, 0); }
 
-void begin_claims(std::span<const Launch> rotation) {
+double Claims::enqueued_s(double launches) const {
+  if (!asynchronous) return 0;
+  return kEnqueuedNode_s * (kEnqueuedAtFirst + std::min(launches, kMostEnqueued));
+}
+
+Early early_of_remote(const Launch& launch) {
+  const auto& there = *launch.target<RemoteLaunch>();
+  const nlohmann::json said = there.process().ask({{"do", "early"}, {"launch", there.number()}});
+  const nlohmann::json& early = said.at("early");
+  return {.early = early.is_null() ? std::nullopt : std::optional(early.get<bool>()),
+          .unknown = said.at("unknown").get<std::string>()};
+}
+
+std::optional<double> busy_share_of_remote(const Launch& launch) {
+  const auto& there = *launch.target<RemoteLaunch>();
+  const nlohmann::json share =
+      there.process().ask({{"do", "busy_share"}, {"launch", there.number()}});
+  return share.is_null() ? std::nullopt : std::optional(share.get<double>());
+}
+
+void begin_claims(std::span<const Launch> rotation, bool asynchronous) {
   if (remote(rotation) == nullptr) return;
   KernelProcess& process = remote(rotation)->process();
   std::vector<double> commands;
   while (commands.size() < kEmptyCommands) commands.push_back(process.time({}, 0).seen_s);
-  const auto claims =
-      std::make_shared<Claims>(Claims{.command_s = std::min(middle(commands), kLongestCommand_s)});
+  const auto claims = std::make_shared<Claims>(Claims{
+      .command_s = std::min(middle(commands), kLongestCommand_s), .asynchronous = asynchronous});
   for (const Launch& launch : rotation) launch.target<RemoteLaunch>()->share(claims);
 }
 

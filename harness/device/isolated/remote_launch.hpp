@@ -16,7 +16,11 @@ namespace ridgebench {
 // What this process saw of the batches of a rotation.
 struct Claims {
   double command_s = 0;             // of a command without launches
+  bool asynchronous = false;        // the device starts a batch after some of it was enqueued
   std::vector<double> seen_s = {};  // per launch, without that time and without waiting
+
+  // For which the device may have waited for the host in a batch of so many launches.
+  [[nodiscard]] double enqueued_s(double launches) const;
 };
 
 // A launch in the other process, which frees it when the last copy goes. As a Launch,
@@ -52,15 +56,19 @@ class RemoteLaunch {
 // Implementation::bind of a technique that runs in a process of its own.
 class RemoteBind {
  public:
-  // `implementation` is the technique's number in the file.
-  RemoteBind(std::shared_ptr<KernelsFile> file, std::size_t implementation)
-      : file_(std::move(file)), implementation_(implementation) {}
+  // `implementation` is the technique's number in the file. `here` binds a technique of a GPU in
+  // this process; a host's has none.
+  RemoteBind(std::shared_ptr<KernelsFile> file, std::size_t implementation, Bind here = {})
+      : file_(std::move(file)), implementation_(implementation), here_(std::move(here)) {}
   Launch operator()(Queue& queue, const Plan& plan, const Shape& shape,
                     std::span<void* const> operands) const;
+
+  [[nodiscard]] bool of_gpu() const { return here_ != nullptr; }
 
  private:
   std::shared_ptr<KernelsFile> file_;
   std::size_t implementation_;
+  Bind here_;
 };
 
 // A plan of the other process, which frees it with this one.
@@ -96,14 +104,19 @@ bool run_remote(std::span<const Launch> rotation);
 // other process claims, or what this process saw where that is less.
 Timing time_remote(std::span<const Launch> rotation, std::int64_t repeats);
 
+// What the other process says of a launch of a GPU.
+Early early_of_remote(const Launch& launch);
+std::optional<double> busy_share_of_remote(const Launch& launch);
+
 // Sends the other process a command without launches.
 void wake_remote(std::span<const Launch> rotation);
 
-// Measures how long a command without launches takes, and forgets the batches so far.
-void begin_claims(std::span<const Launch> rotation);
+// Measures how long a command without launches takes, and forgets the batches so far. A device is
+// `asynchronous` if the other process enqueues a batch before it starts.
+void begin_claims(std::span<const Launch> rotation, bool asynchronous);
 // Seconds per launch that this process saw since begin_claims(): the lower quartile of the batches,
-// without the time of a command and the time for which either process waited for a processor. Empty
-// for launches of this process.
+// without the time of a command, the time for which either process waited for a processor, and, on
+// a GPU, that for which the GPU may have waited for the host. Empty for launches of this process.
 std::optional<double> seen_s(std::span<const Launch> rotation);
 
 }  // namespace ridgebench

@@ -90,7 +90,7 @@ std::optional<KernelMessage> answer_to(KernelServer& server, const KernelMessage
       server.populate(command.numbers(2));
       return std::nullopt;
     case MessageKind::release:
-      for (const std::uint64_t number : command.numbers(0)) server.release(number);
+      server.release(command.numbers(0));
       return std::nullopt;
     case MessageKind::run:
       server.run(command.numbers(0));
@@ -128,7 +128,7 @@ ExitCode serve_kernels(const std::string& file, const std::string& path) {
     return ExitCode::usage;
   }
   KernelServer server;  // counts what the file registers
-  if (!load_into_this_process(file, path)) return ExitCode::usage;
+  if (!path.empty() && !load_into_this_process(file, path)) return ExitCode::usage;
   answer_commands(server);
 }
 

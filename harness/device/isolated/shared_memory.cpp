@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "kernels/common/error.hpp"
 
@@ -25,15 +26,9 @@ constexpr int kPopulateRead = 22;
 constexpr int kPopulateWrite = 23;
 constexpr int kCollapse = 25;
 
-// An allocation of this process.
-struct OwnArena {
-  SharedArena arena;
-  void* base;  // of the mapping, which begins before the data
-};
-
 std::mutex g_arenas_mutex;
 // By the address of the data. Never destroyed, because the registry frees memory at the very end.
-std::map<const std::byte*, OwnArena>& g_arenas = *new std::map<const std::byte*, OwnArena>;
+std::map<const std::byte*, SharedArena>& g_arenas = *new std::map<const std::byte*, SharedArena>;
 std::uint64_t g_last_arena = 0;
 
 // In whole huge pages.
@@ -42,7 +37,7 @@ std::size_t in_huge_pages(std::size_t bytes) {
 }
 
 // The arena that begins at or before the address.
-std::map<const std::byte*, OwnArena>::iterator arena_before(const void* address) {
+std::map<const std::byte*, SharedArena>::iterator arena_before(const void* address) {
   const auto after = g_arenas.upper_bound(static_cast<const std::byte*>(address));
   return after == g_arenas.begin() ? g_arenas.end() : std::prev(after);
 }
@@ -62,11 +57,15 @@ std::byte* map_aligned(int descriptor, std::size_t size, int protection, void*& 
   return static_cast<std::byte*>(aligned);
 }
 
-void free_shared(const std::byte* data) {
+// The data of map_aligned(), with its mapping.
+std::shared_ptr<void> unmapped_at_end(std::byte* data, void* base, std::size_t size) {
+  return {data, [base, size](void*) { munmap(base, size + kSharedPage); }};
+}
+
+void forget_arena(const std::byte* data) {
   const std::scoped_lock lock(g_arenas_mutex);
   const auto found = g_arenas.find(data);
-  munmap(found->second.base, found->second.arena.bytes + kSharedPage);
-  close(found->second.arena.descriptor);
+  close(found->second.descriptor);
   g_arenas.erase(found);
 }
 
@@ -88,9 +87,20 @@ std::shared_ptr<void> allocate_shared(std::size_t bytes, bool writable) {
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | (writable ? 0 : kSealFutureWrite);
   if (fcntl(file, F_ADD_SEALS, seals) != 0) fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   fcntl(file, F_ADD_SEALS, F_SEAL_SEAL);
+  return share_memory(unmapped_at_end(data, base, size),
+                      {.bytes = size, .descriptor = file, .writable = writable});
+}
+
+std::shared_ptr<void> share_memory(std::shared_ptr<void> memory, SharedArena arena) {
+  arena.data = static_cast<std::byte*>(memory.get());
   const std::scoped_lock lock(g_arenas_mutex);
-  g_arenas[data] = {{++g_last_arena, data, size, file, 0, writable}, base};
-  return {data, [](void* memory) { free_shared(static_cast<const std::byte*>(memory)); }};
+  arena.number = ++g_last_arena;
+  g_arenas[arena.data] = arena;
+  // The arena is forgotten before another one can have its address.
+  return {arena.data, [memory](void* data) mutable {
+            forget_arena(static_cast<const std::byte*>(data));
+            memory.reset();
+          }};
 }
 
 // The kernel makes a huge page of shared memory out of pages that exist, so one byte of each is
@@ -98,8 +108,8 @@ std::shared_ptr<void> allocate_shared(std::size_t bytes, bool writable) {
 void use_huge_pages(const void* allocation, std::size_t bytes) {
   const std::scoped_lock lock(g_arenas_mutex);
   const auto found = g_arenas.find(static_cast<const std::byte*>(allocation));
-  if (found == g_arenas.end()) return;
-  SharedArena& arena = found->second.arena;
+  if (found == g_arenas.end() || !found->second.of_host) return;
+  SharedArena& arena = found->second;
   const std::size_t end = std::min(arena.bytes, in_huge_pages(bytes));
   if (end <= arena.used) return;
   std::byte* const first = arena.data + arena.used;
@@ -114,7 +124,7 @@ std::optional<SharedPlace> shared_place(const void* address) {
   const std::scoped_lock lock(g_arenas_mutex);
   const auto found = arena_before(address);
   if (found == g_arenas.end()) return std::nullopt;
-  const SharedArena& arena = found->second.arena;
+  const SharedArena& arena = found->second;
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - arena.data);
   if (offset >= arena.bytes) return std::nullopt;
   return SharedPlace{arena, offset};
@@ -122,28 +132,31 @@ std::optional<SharedPlace> shared_place(const void* address) {
 
 bool is_allocated(std::uint64_t arena) {
   const std::scoped_lock lock(g_arenas_mutex);
-  return std::ranges::any_of(g_arenas,
-                             [&](const auto& one) { return one.second.arena.number == arena; });
+  return std::ranges::any_of(g_arenas, [&](const auto& one) { return one.second.number == arena; });
 }
 
 MappedArena::MappedArena(int descriptor, std::size_t bytes, bool writable)
-    : mapped_(bytes + kSharedPage), bytes_(bytes), writable_(writable) {
-  data_ = map_aligned(descriptor, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, base_);
+    : bytes_(bytes), populate_(writable ? kPopulateWrite : kPopulateRead) {
+  void* base = nullptr;
+  std::byte* const data =
+      map_aligned(descriptor, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, base);
   const int error = errno;
   close(descriptor);
-  if (data_ == nullptr) throw std::system_error(error, std::generic_category());
+  if (data == nullptr) throw std::system_error(error, std::generic_category());
+  memory_ = unmapped_at_end(data, base, bytes);
 }
 
-MappedArena::~MappedArena() { munmap(base_, mapped_); }
+MappedArena::MappedArena(std::shared_ptr<void> memory, std::size_t bytes)
+    : memory_(std::move(memory)), bytes_(bytes), populate_(0) {}
 
 std::byte* MappedArena::at(std::size_t offset) const {
   if (offset >= bytes_) throw std::out_of_range("an address is outside its arena");
-  return data_ + offset;
+  return static_cast<std::byte*>(memory_.get()) + offset;
 }
 
 // An older kernel refuses, and the warm-up then maps the pages.
 void MappedArena::populate(std::size_t bytes) const {
-  madvise(data_, std::min(bytes, bytes_), writable_ ? kPopulateWrite : kPopulateRead);
+  if (populate_ != 0) madvise(memory_.get(), std::min(bytes, bytes_), populate_);
 }
 
 }  // namespace ridgebench

@@ -18,6 +18,7 @@ struct SharedArena {
   int descriptor = -1;
   std::size_t used = 0;   // leading bytes that use_huge_pages() has seen
   bool writable = false;  // for the other processes
+  bool of_host = true;    // and not of a GPU
 };
 
 // A place in an arena.
@@ -29,6 +30,10 @@ struct SharedPlace {
 // Allocates memory that is zero, in whole huge pages. Other processes can write into it only if it
 // is `writable`, and none can change its length. Throws OutOfMemory if the system refuses.
 std::shared_ptr<void> allocate_shared(std::size_t bytes, bool writable);
+
+// Makes an arena of memory that has a descriptor: the memory and the descriptor, which is closed,
+// go with the last owner of the result. Fills in the number and the address of `arena`.
+std::shared_ptr<void> share_memory(std::shared_ptr<void> memory, SharedArena arena);
 
 // Gives the first `bytes` of an allocation huge pages, where the system grants them to shared
 // memory (Linux 6.1). The memory of all other rows has them.
@@ -44,9 +49,8 @@ class MappedArena {
  public:
   // Takes the descriptor. Throws std::system_error.
   MappedArena(int descriptor, std::size_t bytes, bool writable);
-  MappedArena(const MappedArena&) = delete;  // unmaps once
-  MappedArena& operator=(const MappedArena&) = delete;
-  ~MappedArena();
+  // An arena that a device has mapped.
+  MappedArena(std::shared_ptr<void> memory, std::size_t bytes);
 
   // Throws std::out_of_range.
   [[nodiscard]] std::byte* at(std::size_t offset) const;
@@ -54,11 +58,9 @@ class MappedArena {
   void populate(std::size_t bytes) const;
 
  private:
-  void* base_ = nullptr;
-  std::size_t mapped_ = 0;
-  std::byte* data_ = nullptr;
+  std::shared_ptr<void> memory_;
   std::size_t bytes_;
-  bool writable_;
+  int populate_;  // what madvise() is told; 0: nothing, for memory of a device
 };
 
 }  // namespace ridgebench

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/base/stopwatch.hpp"
+#include "harness/device/isolated/gpu/settle.hpp"
 #include "harness/device/isolated/remote_launch.hpp"
 #include "harness/measure/duel/timing.hpp"
 #include "harness/measure/failure.hpp"
@@ -88,6 +89,9 @@ DuelMeasurer::DuelMeasurer(Device& device, Fill fill, std::uint64_t seed)
 
 DuelRecord DuelMeasurer::measure(const DuelCase& duel, const std::function<bool()>& stop) {
   const Stopwatch clock;
+  for (const Case* const side : {&duel.first, &duel.second}) {
+    settle_isolation(*device_, *side->implementation);
+  }
   DuelRecord record = duel.describe();
   record.seed = seed_;
   record.fill = name(fill_);
@@ -124,7 +128,7 @@ void DuelMeasurer::run_phases(DuelRecord& record, const DuelCase& duel,
   if (!duel.cold() && buffers_.rotation_is_short(problem.operands, record.sets)) {
     record.flags.emplace_back(kShortRotation);
   }
-  for (const BoundCase& bound : pair) begin_claims(bound.rotation());
+  for (const BoundCase& bound : pair) begin_claims(bound.rotation(), device_->asynchronous());
   DuelTimes times = timed(pair, duel, stop);
   const bool watched = !device_->energy_readings(0).empty();
   for (std::size_t i = 0; i < pair.size(); ++i) {

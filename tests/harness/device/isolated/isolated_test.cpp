@@ -176,6 +176,41 @@ TEST(Rethrow, KeepsTheKindsThatMatter) {
   EXPECT_THAT([] { pass(1); }, ThrowsMessage<std::runtime_error>(HasSubstr("no std::exception")));
 }
 
+TEST(SharedMemory, OfADeviceIsAnArenaThatTheHostLeavesAlone) {
+  const int file = memfd_create("device", MFD_CLOEXEC);
+  bool freed = false;
+  int byte = 0;  // stands for an address that the host cannot read
+  auto memory = share_memory({&byte, [&](void*) { freed = true; }},
+                             {.bytes = 4096, .descriptor = file, .of_host = false});
+  const SharedPlace place = shared_place(memory.get()).value();
+  EXPECT_EQ(place.arena.descriptor, file);
+  use_huge_pages(memory.get(), 4096);
+  EXPECT_EQ(shared_place(memory.get())->arena.used, 0U);
+  const MappedArena mapped(memory, 4096);
+  mapped.populate(4096);
+  EXPECT_EQ(mapped.at(0), place.arena.data);
+  EXPECT_THROW(static_cast<void>(mapped.at(4096)), std::out_of_range);
+}
+
+TEST(SharedMemory, OfADeviceGoesWithItsDescriptor) {
+  const int file = memfd_create("device", MFD_CLOEXEC);
+  bool freed = false;
+  int byte = 0;
+  share_memory({&byte, [&](void*) { freed = true; }},
+               {.bytes = 4096, .descriptor = file, .of_host = false})
+      .reset();
+  EXPECT_TRUE(freed);
+  EXPECT_FALSE(shared_place(&byte));
+  EXPECT_EQ(fcntl(file, F_GETFD), -1);
+}
+
+TEST(Claims, LeaveOutTheTimeInWhichAGpuMayWaitForItsHost) {
+  EXPECT_EQ(Claims().enqueued_s(100), 0);
+  const Claims gpu{.asynchronous = true};
+  EXPECT_DOUBLE_EQ(gpu.enqueued_s(1), 20.1e-6);
+  EXPECT_DOUBLE_EQ(gpu.enqueued_s(1e6), 20e-6 + 2048e-7);
+}
+
 TEST(Isolation, IsOfOwnKernels) {
   Implementation implementation{};
   EXPECT_EQ(isolation_of(implementation), std::nullopt);
@@ -185,6 +220,11 @@ TEST(Isolation, IsOfOwnKernels) {
   implementation.technique.loaded_from = "libmine.so";
   EXPECT_EQ(isolation_of(implementation), false);
   implementation.bind = RemoteBind(nullptr, 0);
+  EXPECT_EQ(isolation_of(implementation), true);
+  const Bind here = [](Queue&, const Plan&, const Shape&, std::span<void* const>) {
+    return Launch();
+  };
+  implementation.bind = RemoteBind(nullptr, 0, here);
   EXPECT_EQ(isolation_of(implementation), true);
 }
 

@@ -1,5 +1,5 @@
-// The techniques of a GPU in a loaded file. The memory of CUDA is not shared with another process
-// here, so this process loads the file when it first launches one of them.
+// The techniques of a GPU in a loaded file, where no other process can use the GPU with this one:
+// this process loads the file when it first launches one of them.
 #pragma once
 
 #include <memory>
@@ -27,5 +27,9 @@ class InProcess {
 
 // Whether this process has loaded a file of own kernels.
 bool has_loaded_kernels();
+
+// Whether techniques of GPUs run in this process, which settle_isolation() decides.
+bool gpus_not_isolated();
+void run_gpu_kernels_here();
 
 }  // namespace ridgebench

@@ -1,4 +1,4 @@
-#include "harness/device/isolated/in_process.hpp"
+#include "harness/device/isolated/gpu/in_process.hpp"
 
 #include <atomic>
 #include <utility>
@@ -10,10 +10,13 @@ namespace ridgebench {
 namespace {
 
 std::atomic<bool> g_has_loaded_kernels = false;
+std::atomic<bool> g_gpus_not_isolated = false;
 
 }  // namespace
 
 bool has_loaded_kernels() { return g_has_loaded_kernels; }
+bool gpus_not_isolated() { return g_gpus_not_isolated; }
+void run_gpu_kernels_here() { g_gpus_not_isolated = true; }
 
 class InProcess::File {
  public:
