@@ -2,7 +2,6 @@
 // of libridgebench.so, which exports nothing else.
 #include "harness/c/ridgebench.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -103,8 +102,7 @@ std::int32_t ridgebench_encode(const char* format, const double* numbers, std::i
     const auto bytes = static_cast<std::size_t>(info(chosen).storage_bytes);
     auto* out = static_cast<std::byte*>(bits);
     for (std::int64_t i = 0; i < count; ++i, out += bytes) {
-      std::uint64_t stored = stored_bits(chosen, static_cast<float>(numbers[i]));
-      if (chosen == Format::fp64) stored = std::bit_cast<std::uint64_t>(numbers[i]);
+      const std::uint64_t stored = stored_bits(chosen, numbers[i]);
       std::memcpy(out, &stored, bytes);  // the low bytes come first
     }
     return ExitCode::fine;

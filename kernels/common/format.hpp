@@ -175,8 +175,8 @@ constexpr std::uint32_t encode_int8(float value) {
   return static_cast<std::uint8_t>(away ? cut + step : cut);
 }
 
-// `value` rounded to a format of 32 bits or fewer, as its bits (tf32: its 19 bits). NaN becomes the
-// canonical NaN.
+// `value` rounded to a format of 32 bits or fewer but int32, as its bits (tf32: its 19 bits). NaN
+// becomes the canonical NaN.
 constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
   if (f.format == Format::int8) return encode_int8(value);
   const auto raw = std::bit_cast<std::uint32_t>(value);
@@ -209,10 +209,14 @@ constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
 }
 
 // `value` rounded to the format, as the bits that memory holds: those of tf32 are the top of a
-// float. In fp64 they are those of the float, which fill_random widens.
-[[gnu::always_inline]] constexpr std::uint32_t stored_bits(Format format, float value) {
-  if (format == Format::fp64) return std::bit_cast<std::uint32_t>(value);
-  return encode_bits(info(format), value) << (format == Format::tf32 ? 13 : 0);
+// float. int32 takes the next whole number below, which it must be able to hold.
+[[gnu::always_inline]] constexpr std::uint64_t stored_bits(Format format, double value) {
+  if (format == Format::fp64) return std::bit_cast<std::uint64_t>(value);
+  if (format == Format::int32) {
+    const auto cut = static_cast<std::int32_t>(value);
+    return std::bit_cast<std::uint32_t>(value < cut ? cut - 1 : cut);
+  }
+  return encode_bits(info(format), static_cast<float>(value)) << (format == Format::tf32 ? 13 : 0);
 }
 
 // Storage types. They hold bits and nothing else; float is fp32's own.

@@ -64,7 +64,9 @@ std::vector<std::uint32_t> make_table(Format format, Fill fill) {
   const double scale = format == Format::int8 && fill != Fill::integers ? kInt8Scale : 1;
   std::vector<std::uint32_t> table(kQuantiles);
   for (std::uint32_t k = 0; k < kQuantiles; ++k) {
-    table[k] = stored_bits(format, static_cast<float>(scale * quantile(fill, k)));
+    const auto value = static_cast<float>(scale * quantile(fill, k));
+    table[k] = static_cast<std::uint32_t>(
+        stored_bits(format == Format::fp64 ? Format::fp32 : format, value));
   }
   return table;
 }
@@ -189,12 +191,7 @@ void fill_random(void* out, std::int64_t elements, Format format, Values values,
   for (std::int64_t i = 0; i < elements; ++i) {
     const PhiloxBlock block =
         random_block(seed, stream, static_cast<std::uint64_t>((first + i) / 4));
-    const double value = value_of(values, block.word[i % 4]);
-    std::uint64_t bits = stored_bits(format, static_cast<float>(value));
-    if (format == Format::int32) {
-      bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::floor(value)));
-    }
-    if (format == Format::fp64) bits = std::bit_cast<std::uint64_t>(value);
+    const std::uint64_t bits = stored_bits(format, value_of(values, block.word[i % 4]));
     std::memcpy(static_cast<std::byte*>(out) + static_cast<std::size_t>(i) * bytes, &bits, bytes);
   }
 }

@@ -218,6 +218,18 @@ TEST(Format, Tf32IsAFloatWithThirteenZeroBits) {
   EXPECT_EQ(decode(encode<Tf32>(3.14159265F)), 3.140625F);
 }
 
+// Constant expressions, in which the compiler refuses undefined behaviour such as the shifts of a
+// floating-point encoder by the exponent bits of int32, which are none.
+TEST(Format, StoredBitsAreDefinedForEveryFormat) {
+  static_assert(stored_bits(Format::int32, 7) == 7);
+  static_assert(stored_bits(Format::int32, -2.5) == 0xfffffffd);
+  static_assert(stored_bits(Format::int32, -3) == 0xfffffffd);
+  static_assert(stored_bits(Format::int8, -2.5) == 0xfe);
+  static_assert(stored_bits(Format::tf32, 1) == 0x3f800000);
+  static_assert(stored_bits(Format::fp64, 0.1) == 0x3fb999999999999a);  // not those of a float
+  static_assert(stored_bits(Format::fp8_e4m3, 1) == 0x38);
+}
+
 // LECTURE.md: fp16 loses 1e-8, bf16 with the range of fp32 keeps it.
 TEST(Format, OneHundredMillionth) {
   EXPECT_EQ(decode(encode<Fp16>(1e-8F)), 0);
