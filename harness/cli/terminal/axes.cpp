@@ -14,13 +14,16 @@ constexpr double kHeadroom = 0.4;        // decades above the highest roof
 constexpr double kBelowLowest = 0.1;     // decades
 constexpr double kDecadesOfDots = 4.5;
 
+// A value's place on an axis. Infinity and 0 have one too: an axis without ends has no decades.
+double place(double value) { return std::clamp(std::log10(value), -330.0, 330.0); }
+
 struct Interval {
   double low = HUGE_VAL;
   double high = -HUGE_VAL;
 
   void add(double value) {
-    low = std::min(low, std::log10(value));
-    high = std::max(high, std::log10(value));
+    low = std::min(low, place(value));
+    high = std::max(high, place(value));
   }
 };
 
@@ -52,20 +55,20 @@ Axes fit_axes(const RooflinePicture& picture, int most_columns, int most_rows) {
   // The other rows may pull the axis down, but not far.
   double lowest = y.low;
   for (const RooflinePoint& dot : picture.dots) {
-    lowest = std::min(lowest, std::log10(dot.flops_per_s));
+    lowest = std::min(lowest, place(dot.flops_per_s));
   }
   double right = std::max(kLowestIntensity + 2, x.high);
   for (const FlatRoof& roof : picture.roofs) {
     y.add(roof.flops_per_s);
     if (!picture.bandwidth_bytes_per_s) continue;
-    const double ridge = std::log10(roof.flops_per_s / *picture.bandwidth_bytes_per_s);
+    const double ridge = place(roof.flops_per_s / *picture.bandwidth_bytes_per_s);
     right = std::max(right, ridge + kRightOfRidge);
   }
   Axes axes;
   axes.x_low = std::max(std::floor(std::min(kLowestIntensity, x.low)), kLowestIntensity - 2);
   axes.x_high = std::min(std::ceil(right), axes.x_low + kMostDecades);
   if (picture.bandwidth_bytes_per_s) {
-    const double foot = std::log10(*picture.bandwidth_bytes_per_s) + axes.x_low;
+    const double foot = place(*picture.bandwidth_bytes_per_s) + axes.x_low;
     y.low = std::min(y.low, foot);
     y.high = std::max(y.high, foot + 1);
   }

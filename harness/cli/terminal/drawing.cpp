@@ -35,6 +35,10 @@ AxisUnit unit_of(const RooflinePicture& picture) {
   return {1, "FLOP/s"};
 }
 
+// The first whole power of ten on an axis that begins at `low`, and the last one up to `high`.
+int first_decade(double low) { return static_cast<int>(std::ceil(low)); }
+int last_decade(double high) { return static_cast<int>(std::floor(high)); }
+
 // Cells from a point of the slope to a text at its left.
 constexpr int kBesideSlope = 2;
 
@@ -91,7 +95,7 @@ class Drawing {
     const int bottom = kTop + axes_->rows;
     const AxisUnit unit = unit_of(*picture_);
     page_->text(0, kTop - 1, unit.text);
-    for (double y = std::ceil(axes_->y_low); y <= axes_->y_high; ++y) {
+    for (int y = first_decade(axes_->y_low); y <= last_decade(axes_->y_high); ++y) {
       const double value = std::pow(10, y);
       if (row(value) >= bottom) continue;
       page_->text(0, row(value), fmt::format("{:>{}.6g}", value / unit.scale, kTickColumns - 2));
@@ -99,7 +103,7 @@ class Drawing {
     }
     const int end = kTickColumns + axes_->columns;
     int used = 0;
-    for (double x = std::ceil(axes_->x_low); x <= axes_->x_high; ++x) {
+    for (int x = first_decade(axes_->x_low); x <= last_decade(axes_->x_high); ++x) {
       const std::string number = fmt::format("{:.6g}", std::pow(10, x));
       const int size = static_cast<int>(number.size());
       const int at = std::min(column(std::pow(10, x)), end - 1);

@@ -222,6 +222,14 @@ TEST(TerminalRoofline, AbsurdValuesCostTheirOwnPlaceOnly) {
   EXPECT_THAT(text, HasSubstr(">1000 %"));
 }
 
+TEST(TerminalRoofline, ARoofWithoutAnEndEndsTheDrawing) {
+  RooflinePicture picture = host_picture();
+  picture.roofs = {{"fp32", Format::fp32, HUGE_VAL}};
+  EXPECT_THAT(drawn(picture, 80, false), HasSubstr("FLOP/byte"));
+  picture.bandwidth_bytes_per_s = HUGE_VAL;
+  EXPECT_THAT(drawn(picture, 80, false), HasSubstr("FLOP/byte"));
+}
+
 TEST(TerminalRoofline, LettersOfRowsAtOnePlaceStandSideBySide) {
   RooflinePicture picture = host_picture();
   picture.points.assign(kMostPoints, {1, 1e10, Format::fp32, "twin", "fp32", .5});
