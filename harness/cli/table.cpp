@@ -33,7 +33,7 @@ constexpr std::array kColumns{
     Column{"shape"},        Column{"regime"},        Column{"time", true},   Column{"FLOP/s", true},
     Column{"byte/s", true}, Column{"latency", true}, Column{"cycles", true}, Column{"power", true},
     Column{"power state"},  Column{"energy", true},  Column{"MFU", true},    Column{"roof", true},
-    Column{"limit"},        Column{"remark"}};
+    Column{"choice"},       Column{"limit"},         Column{"remark"}};
 
 struct Row {
   std::array<std::string, kColumns.size()> cells;
@@ -61,7 +61,11 @@ std::string flag_that_matters(const std::vector<std::string>& flags) {
 std::string remark_of(const Record& r) {
   if (r.reason) return printable(*r.reason);
   std::string remark = printable(flag_that_matters(r.flags));
-  if (r.isolated == false) remark += remark.empty() ? "not isolated" : ", not isolated";
+  const auto add = [&](const std::string& text) { remark += (remark.empty() ? "" : ", ") + text; };
+  if (r.isolated == false) add("not isolated");
+  if (r.held_back_by) add("held back by " + printable(*r.held_back_by));
+  if (r.loaded_from) add("from " + printable(*r.loaded_from));
+  if (r.early_unknown) add("early starts unknown: " + printable(*r.early_unknown));
   return remark;
 }
 
@@ -161,7 +165,8 @@ Row row_of(const Record& r, const Doubts& doubts, bool several_devices) {
                 time_text(r.time), rate_text(r.flops_per_s(), r.time, "FLOP/s"),
                 rate_text(r.bytes_per_s(), r.time, "B/s"), latency_text(r), cycles_text(r),
                 power_text(r), power_state_text(r), energy_text(r), percent(r.mfu),
-                share_text(r, doubts), std::string(limit), remark_of(r)},
+                share_text(r, doubts), printable(r.choice.value_or("")), std::string(limit),
+                remark_of(r)},
       .bad = !ok};
 }
 

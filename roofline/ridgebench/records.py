@@ -59,17 +59,17 @@ class Row:
     verify: Optional[dict[str, Any]]
     telemetry: dict[str, Any]
     flags: list[str]
-    accumulator_bits: Optional[int] = None
     burst: Optional[bool] = None
-    time_mean_s: Optional[float] = None
     cycles_median: Optional[float] = None
-    cycles_ci_low: Optional[float] = None
-    cycles_ci_high: Optional[float] = None
     early: Optional[bool] = None
     power_state: Optional[str] = None
     nvml_clock_excess_hz: Optional[float] = None
     isolated: Optional[bool] = None  # of an own kernel
     roof_unknown: Optional[str] = None
+    choice: Optional[str] = None
+    held_back_by: Optional[str] = None
+    loaded_from: Optional[str] = None
+    early_unknown: Optional[str] = None
     raised: float = 1.0  # the keys of a judged row (docs/method/judged.md) from here: ridgebench.judged has them
     raised_by: Optional[str] = None
     is_roof: bool = False

@@ -82,9 +82,15 @@ def rated(key: str, unit: str) -> Callable[[Row, View], str]:
     return lambda row, view: rate(getattr(row, key), unit) if getattr(row, key) else NONE
 
 
-# Only where `ridgebench counters` counted the traffic of some row.
-COUNTED = Column("dram_bytes", "Counted bytes", lambda row, view: f"{row.dram_bytes:.4g}" if row.dram_bytes else NONE,
-                 value_of("dram_bytes"), detail=True)
+# Only where some row has them, as where `ridgebench counters` counted its traffic.
+RARE = (
+    Column("dram_bytes", "Counted bytes", lambda row, view: f"{row.dram_bytes:.4g}" if row.dram_bytes else NONE,
+           value_of("dram_bytes"), detail=True),
+    Column("choice", "Choice", lambda row, view: row.choice or NONE, detail=True, whole="Choice of the technique"),
+    Column("loaded_from", "From file", lambda row, view: row.loaded_from or NONE, detail=True),
+    Column("held_back_by", "Held back by", lambda row, view: row.held_back_by or NONE, detail=True),
+    Column("early_unknown", "Early start", lambda row, view: f"unknown: {row.early_unknown}" if row.early_unknown else NONE, detail=True),
+)
 # A narrow window shows the first ones: what the row is, its time and its rate.
 COLUMNS = (
     Column("op", "Operation", lambda row, view: row.op, breaks=True),
@@ -106,7 +112,7 @@ COLUMNS = (
     Column("intensity_flop_per_byte", "FLOP/byte",
            lambda row, view: digits(row.intensity_flop_per_byte) if row.intensity_flop_per_byte else NONE,
            value_of("intensity_flop_per_byte")),
-    COUNTED,
+    *RARE,
     Column("kind", "Implementation", lambda row, view: kind(row), detail=True),
     Column("arithmetic", "Arithmetic", lambda row, view: f"{row.arithmetic}, summed in {row.accumulator}", detail=True),
     Column("interval", "95 % interval",

@@ -7,15 +7,19 @@ from typing import Iterator
 from ridgebench.records import Row
 from ridgebench.text import cut
 
-from .columns import COLUMNS, COUNTED, Column
+from .columns import COLUMNS, NONE, RARE, Column
 from .sources import Content, ShownRun, placed
 
 BREAK, WORD_BREAK = re.compile("(?<=[_/])(?=.)"), "<wbr>"  # an escaped text has neither sign within an entity
 
 
 def columns(content: Content) -> list[Column]:
-    counted = any(row.dram_bytes for _, row in content.rows)
-    return [column for column in COLUMNS if counted or column is not COUNTED]
+    """The columns without the rare ones of which no row has a text."""
+
+    def used(column: Column) -> bool:
+        return any(column.text(row, content.runs[run].view) != NONE for run, row in content.rows)
+
+    return [column for column in COLUMNS if column not in RARE or used(column)]
 
 
 def head(content: Content) -> str:

@@ -45,6 +45,25 @@ TEST(Table, SaysWhichShareAMovedControlPutsInDoubt) {
   EXPECT_EQ(table_of(row).find('~'), std::string::npos);
 }
 
+TEST(Table, SaysWhatATechniqueChoseAndWhatHoldsItBack) {
+  Record row = sample_record();
+  row.choice = row.loaded_from = row.held_back_by = row.early_unknown = row.reason = std::nullopt;
+  row.flags = {};
+  EXPECT_EQ(table_of(row).find("choice"), std::string::npos);
+  row.choice = "tile:128x256";
+  row.loaded_from = "mine.so";
+  row.held_back_by = "OPENBLAS_CORETYPE=Prescott";
+  row.early_unknown = "no graph";
+  row.flags = {"library_held_back"};
+  const std::string table = table_of(row);
+  EXPECT_NE(table.find("  choice"), std::string::npos) << table;
+  EXPECT_NE(table.find("  tile:128x256  "), std::string::npos) << table;
+  EXPECT_NE(table.find("library_held_back, held back by OPENBLAS_CORETYPE=Prescott, from mine.so, "
+                       "early starts unknown: no graph"),
+            std::string::npos)
+      << table;
+}
+
 TEST(Table, SaysThatAnOwnKernelWasNotIsolated) {
   Record own = sample_record();
   own.reason = std::nullopt;

@@ -243,6 +243,22 @@ def test_counted_traffic_has_a_column_where_it_was_counted(results):
     assert 'data-key="dram_bytes"' in page and 'data-v="123456789.0">1.235e+08<' in page
 
 
+@pytest.mark.parametrize(("key", "value", "shown"), [
+    ("choice", "tile:128x256", "tile:128x256"),
+    ("loaded_from", "mine.so", "mine.so"),
+    ("held_back_by", "OPENBLAS_CORETYPE=Prescott", "OPENBLAS_CORETYPE=Prescott"),
+    ("early_unknown", "no graph", "unknown: no graph"),
+])
+def test_what_only_some_rows_say_has_a_column_where_they_do(key, value, shown, results, edit):
+    assert f'data-key="{key}"' not in make(results)
+
+    def say(records, _) -> None:
+        next(record for record in records if record["role"] == "kernel" and record["status"] == "ok")[key] = value
+
+    page = make(edit(say))
+    assert f'data-key="{key}"' in page and page.count(f">{shown}<") == 1
+
+
 def test_an_interval_is_relative_to_the_median(results):
     record = next(r for r in read_records(results) if r["role"] == "kernel" and r["status"] == "ok")
     low, high = (100 * (record[f"time_ci_{end}_s"] / record["time_median_s"] - 1) for end in ("low", "high"))
