@@ -41,6 +41,22 @@ std::string take_field(std::string_view& rest, std::string_view separators) {
   return field;
 }
 
+// Fields between commas may hold what text() would separate again, into other fields.
+void require_words(const ShapeLine& line) {
+  for (const std::string& field : {line.operation, line.shape, line.format.value_or("")}) {
+    if (field.find_first_of(kBlanks) != std::string::npos) {
+      throw UsageError(fmt::format("'{}' holds a blank; allowed: a field without one",
+                                   std::string_view(field).substr(0, 200)));
+    }
+  }
+  if (line.operation.find(',') != std::string::npos || line.shape.starts_with(',')) {
+    throw UsageError(
+        fmt::format("'{} {}' has a comma in its operation or before its shape; allowed: commas "
+                    "between sizes",
+                    line.operation.substr(0, 100), line.shape.substr(0, 100)));
+  }
+}
+
 }  // namespace
 
 std::string ShapeLine::text() const {
@@ -63,6 +79,7 @@ ShapeLine parse_shape_line(std::string_view line) {
                     "m:4096/n:14336/k:4096 bf16, or the same with commas",
                     line.substr(0, 200)));
   }
+  require_words(result);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "harness/device/cpu/device.hpp"
 #include "harness/measure/case.hpp"
 #include "harness/measure/selection/shapes_file.hpp"
+#include "kernels/common/error.hpp"
 #include "tests/support/resolved_registry.hpp"
 
 namespace ridgebench {
@@ -109,7 +110,9 @@ TEST(ShapeLine, BlanksOrCommasSeparateTheFields) {
 
 TEST(ShapeLine, OtherLinesAreRefused) {
   for (const char* text :
-       {"", "relu", "relu,", ",4", "relu 4 bf16 x", "relu,4,bf16,x", "relu,\"4", "relu,\"4\"x"}) {
+       {"", "relu", "relu,", ",4", "relu 4 bf16 x", "relu,4,bf16,x", "relu,\"4", "relu,\"4\"x",
+        // Fields of CSV that would not be the same ones as text.
+        "relu,4 bf16", "relu,4,b f16", "\"re lu\",4", "\"relu,\",4", "relu,\",4\""}) {
     EXPECT_THROW(parse_shape_line(text), UsageError) << text;
   }
 }
