@@ -76,6 +76,7 @@ OwnOperation::OwnOperation(const ridgebench_operation& described)
     add_operand(described.operands[i], i + 1 < count ? Access::read : Access::written);
   }
   std::vector<std::string> names;
+  names.reserve(operands_.size());
   for (const OwnOperand& operand : operands_) names.push_back(operand.name);
   require_unique("operand", names);
   const bool follows = std::ranges::any_of(operands_, [](const auto& o) { return !o.format; });
@@ -164,6 +165,7 @@ void OwnOperation::reference(const Shape& shape, std::span<const View> in,
                              std::span<Expected> out) const {
   const auto inputs = as_double(in, operands(shape, formats_.front()));
   std::vector<const double*> pointers;
+  pointers.reserve(inputs.size());
   for (const auto& input : inputs) pointers.push_back(input.data());
   std::vector<double> values(out.size());
   std::vector<double> norms(out.size());
@@ -205,6 +207,7 @@ Operation OwnOperation::operation() const {
           name_));
     }
     std::vector<Shape> shapes;
+    shapes.reserve(shapes_.size());
     for (const Sized& one : shapes_) shapes.push_back(one.shape);
     return shapes;
   };

@@ -41,6 +41,7 @@ double median_launch_s(const SecondsOf& seconds_of) {
   constexpr std::int64_t kLaunches = 50;
   seconds_of(1);
   std::vector<double> samples;
+  samples.reserve(kSamples);
   for (int i = 0; i < kSamples; ++i) samples.push_back(seconds_of(kLaunches) / kLaunches);
   return middle(samples);
 }

@@ -23,6 +23,7 @@ class HostBuffer {
     if (bytes > bytes_) {
       bytes_ = 0;
       data_.reset();
+      // malloc() writes nothing. NOLINTNEXTLINE(cppcoreguidelines-no-malloc)
       data_ = bytes < kHugePage ? std::shared_ptr<void>(std::malloc(bytes), std::free)
                                 : map_pages(bytes);
       if (data_ == nullptr) throw std::bad_alloc();

@@ -153,7 +153,7 @@ class Drawing {
     const std::string rate = with_unit(roof.flops_per_s, "FLOP/s");
     const std::string name = fitted_text(roof.name, 24);
     const int above = row(roof.flops_per_s) - 1;
-    for (const std::string& text : {name + " " + rate, name}) {
+    for (const std::string& text : {fmt::format("{} {}", name, rate), name}) {
       const int least = first + static_cast<int>(text.size()) / 2;
       for (int end = kTickColumns + axes_->columns; end > least; --end) {
         if (write_before(end, above, text, hue_of(roof.format))) return;
