@@ -1,25 +1,125 @@
 #!/usr/bin/env bash
-# Checks formatting, runs clang-tidy, and runs the tests under the address and undefined-behaviour sanitizers.
+# Runs tools that look for defects: scripts/check.sh [--fuzz MINUTES] [CHECK...], by default all of them.
+#   format    clang-format
+#   tidy      clang-tidy, each file alone; .clang-tidy says what is left out and why
+#   memory    the tests under the address and undefined-behaviour sanitizers
+#   valgrind  ten commands under memcheck
+#   fuzz      files that are changed at random, for 20 seconds or MINUTES for each reader
+# Exit codes: 0 no check found anything, 1 one did, 2 usage or a missing tool. CONTRIBUTING.md says how long each takes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mapfile -t sources < <(git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
-clang-format-19 --dry-run --Werror "${sources[@]}"
+source scripts/tools.sh
+all=(format tidy memory valgrind fuzz)
+checks=()
+seconds=20
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --fuzz)
+      if [[ ! ${2:-} =~ ^[1-9][0-9]*$ ]]; then
+        echo "check.sh: --fuzz is '${2:-}'; allowed: whole minutes from 1 on" >&2
+        exit 2
+      fi
+      seconds=$((60 * $2))
+      shift
+      ;;
+    *)
+      if [[ " ${all[*]} " != *" $1 "* ]]; then
+        echo "check.sh: unknown check '$1'; allowed: --fuzz MINUTES, ${all[*]}" >&2
+        exit 2
+      fi
+      checks+=("$1")
+      ;;
+  esac
+  shift
+done
+[[ ${#checks[@]} -gt 0 ]] || checks=("${all[@]}")
 
-scripts/build.sh dev -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
-# A file that is compiled for several instruction sets is checked for the oldest: its region pragmas are GCC's.
-mkdir -p build/tidy
-scripts/python.sh - <<'EOF'
+# refuse CHECK TOOL: a check is not left out silently.
+refuse() {
+  echo "check.sh: $1 needs $2, which is not installed; scripts/setup.sh --checks installs it where apt and pip work" >&2
+  exit 2
+}
+for check in "${checks[@]}"; do
+  for tool in ${check_tools[$check]:-}; do
+    command -v "$tool" >/dev/null || refuse "$check" "$tool"
+  done
+  [[ $check != fuzz ]] || PYTHONPATH=$fuzzer_folder has_packages scripts/python.sh atheris || refuse fuzz atheris
+done
+
+tests() { ctest --preset "$1" -j "$(($(nproc) + 1))" "${@:2}"; }  # some tests wait
+
+check_format() {
+  local sources
+  mapfile -t sources < <(git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
+  clang-format-19 --dry-run --Werror "${sources[@]}"
+}
+
+# The files that the build makes are there, and nothing is compiled.
+check_tidy() {
+  cmake --preset tidy -G "$(command -v ninja >/dev/null && echo Ninja || echo "Unix Makefiles")" >/dev/null
+  cmake --build build/tidy --target ridgebench_build_info >/dev/null
+  scripts/python.sh - >build/tidy/files <<'EOS'
 import json
-import re
+import os
 
-commands = {}
-for command in json.load(open("build/dev/compile_commands.json")):
-    own = "/tests/" not in command["file"] and "/build/" not in command["file"]
-    if own and command["file"].endswith(".cpp"):
-        command["command"] = re.sub(r"(RIDGEBENCH_ISA(=v|_LEVEL=))[34]", r"\g<1>2", command["command"])
-        commands.setdefault(command["file"], command)
-json.dump(list(commands.values()), open("build/tidy/compile_commands.json", "w"))
-print(*commands, sep="\n", file=open("build/tidy/files", "w"))
-EOF
-xargs -P "$(nproc)" -n 2 clang-tidy-19 -p build/tidy --extra-arg=-Wno-error --extra-arg=-Wno-unknown-warning-option --quiet --warnings-as-errors='*' <build/tidy/files
-ctest --preset dev -j "$(($(nproc) + 1))"  # some tests wait
+files = {command["file"] for command in json.load(open("build/tidy/compile_commands.json"))}
+own = (os.path.relpath(file) for file in files)
+print(*sorted(file for file in own if not file.startswith(("tests/", "build/", "..")) and file.endswith(".cpp")), sep="\n")
+EOS
+  xargs -P "$(nproc)" -n 2 clang-tidy-19 -p build/tidy --quiet --warnings-as-errors='*' <build/tidy/files 2>&1 |
+    { grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$' || true; }
+}
+
+check_memory() {
+  scripts/build.sh dev -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
+  tests dev
+}
+
+# With one thread of OpenMP: valgrind runs one thread at a time, and the others would spin.
+check_valgrind() {
+  local golden=tests/data/golden_results found=0 words code
+  local published=results/intel-r-xeon-r-processor-2-threads/2026-11-26-ac38e7c
+  scripts/build.sh --program release >/dev/null
+  while read -r words; do
+    code=0
+    # shellcheck disable=SC2086  # a list of words
+    OMP_NUM_THREADS=1 timeout 600 valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
+      --suppressions=tests/valgrind.supp --log-file=build/valgrind.log build/release/ridgebench $words >/dev/null 2>&1 || code=$?
+    if [[ -s build/valgrind.log || $code -ge 99 ]]; then  # 124: not in time; from 128 on: a signal
+      echo "valgrind: ridgebench $words: exit code $code" >&2
+      cat build/valgrind.log >&2
+      found=1
+    fi
+  done <<EOS
+list --device cpu --op relu
+info
+number 0.1 --json
+predict matmul 4096 --format bf16 --on h100-sxm
+predict model gpt-2 --on h200 --json
+plan train --flops 1e20 --on h200 --mfu 0.4
+verify $published
+plot --terminal $golden
+run --dry-run --device cpu --op relu
+doctor
+EOS
+  return "$found"
+}
+
+check_fuzz() {
+  cmake --preset fuzz
+  cmake --build build/fuzz --target fuzz_targets
+  tests/fuzz/run.sh "$seconds"
+}
+
+failed=()
+for check in "${checks[@]}"; do
+  started=$SECONDS
+  "check_$check" &  # a condition would switch off that an error ends it
+  if wait $!; then
+    echo "check.sh: $check found nothing in $((SECONDS - started)) s"
+  else
+    failed+=("$check")
+    echo "check.sh: $check failed after $((SECONDS - started)) s" >&2
+  fi
+done
+[[ ${#failed[@]} -eq 0 ]]

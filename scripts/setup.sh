@@ -18,6 +18,7 @@ packages=(
 )
 python_packages=("${drawing_packages[@]}" fastjsonschema)
 dev=
+checks=
 for argument in "$@"; do
   case $argument in
     --dev)
@@ -26,7 +27,10 @@ for argument in "$@"; do
                  python3-prometheus-client binutils chromium shellcheck)
       python_packages+=(pytest jsonschema prometheus_client "ml_dtypes==0.5.1" ruptures)
       ;;
-    --checks) packages+=(clang-tidy-19 clang-format-19 libomp-19-dev) ;;
+    --checks)
+      checks=yes
+      packages+=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev libomp-19-dev valgrind)
+      ;;
     *)
       echo "setup.sh: unknown argument '$argument'; allowed: --dev, --checks" >&2
       exit 2
@@ -135,12 +139,33 @@ install_python_packages() {
   fi
 }
 
+# Python's fuzzer has a folder of its own, which only tests/fuzz/run.sh reads: it is larger than all other packages.
+install_fuzzer() {
+  local said
+  [[ -n $checks ]] && ! PYTHONPATH=$fuzzer_folder has_packages .venv/bin/python atheris || return 0
+  said=$(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --timeout 10 --retries 1 \
+    --no-deps --target "$fuzzer_folder" atheris==3.0.0 2>&1) || say "pip cannot install atheris: $(tail -n 1 <<<"$said")"
+}
+
 # missing_headers COMPILER NAME=HEADER...: prints the names whose header the compiler does not find.
 missing_headers() {
   local pair
   for pair in "${@:2}"; do
     $1 -I/usr/include/openblas -E -x c++ - <<<"#include <${pair#*=}>" >/dev/null 2>&1 || echo "${pair%%=*}"
   done
+}
+
+# Names in one line which checks of scripts/check.sh will be refused.
+name_missing_checks() {
+  local check tool missing=()
+  [[ -n $checks ]] || return 0
+  for check in "${!check_tools[@]}"; do
+    for tool in ${check_tools[$check]}; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+  done
+  PYTHONPATH=$fuzzer_folder has_packages scripts/python.sh atheris || missing+=(atheris)
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+  say "missing for scripts/check.sh: ${missing[*]}"
 }
 
 # Names in one line what is missing now. Fails where the sources cannot be built.
@@ -179,4 +204,6 @@ if may_install; then
 fi
 make_environment
 install_python_packages
+install_fuzzer
+name_missing_checks
 name_missing || exit 8

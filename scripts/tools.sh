@@ -2,6 +2,9 @@
 # Which tools this checkout uses, and what kind of machine this is. Other scripts source it at the root of the checkout.
 export PATH=$PWD/.venv/bin:$PATH  # CMake and Ninja of pip
 drawing_packages=(numpy scipy matplotlib)
+fuzzer_folder=$PWD/build/fuzzed/python
+# What each check of scripts/check.sh needs besides what the tests do.
+declare -A check_tools=([format]=clang-format-19 [tidy]="clang-tidy-19 clang++-19" [valgrind]=valgrind [fuzz]=clang++-19)
 
 newest() { printf '%s\n' "$@" | sort -V | tail -n 1; }
 

@@ -1,27 +1,51 @@
 #!/usr/bin/env bash
-# Looks for inputs that break a reader, with clang's libFuzzer and sanitizers: tests/fuzz/run.sh [SECONDS per reader, 600]
-# Starts from tests/fuzz/corpus, keeps what it finds in build/fuzz. An input that breaks a reader is written to
-# build/fuzz/crash-*. After the repair it belongs into the corpus, which keeps at most 30 files per reader: the smallest
-# input of each error message that the reader gives, valid inputs, and a few more by size.
+# Looks for files that break a reader: tests/fuzz/run.sh [SECONDS per reader, 600] [READER...]
+# libFuzzer of clang 19 changes the files that the program reads, with the sanitizers of the preset `fuzz`; atheris changes
+# those that Python reads (readers.py). A file may take 5 s and 1 GiB; one that takes 10 s is tried again alone. A search
+# starts from tests/fuzz/corpus and keeps what it finds in build/fuzzed. A file that breaks a reader is written to
+# build/fuzzed/READER-*: after the repair it belongs into the corpus, which keeps at most 200 kB per reader and which `ctest`
+# replays. Exit codes: 0 no reader broke, 1 one did, 2 usage.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+source scripts/tools.sh
+program=(records environment sheets models shapes configs)
+python=(gbench nvbench ncu cutlass triton csv map environment_py records_py compared tolerances configs_py)
 seconds=${1:-600}
-compiler=$(command -v clang++-19 || command -v clang++) || {
-  echo "run.sh: no clang++ here; on Debian: apt install clang-19 libclang-rt-19-dev" >&2
+chosen=("${@:2}")
+[[ ${#chosen[@]} -gt 0 ]] || chosen=("${program[@]}" "${python[@]}")
+if [[ ! $seconds =~ ^[1-9][0-9]*$ ]]; then
+  echo "run.sh: SECONDS is '$seconds'; allowed: a whole number from 1 on" >&2
   exit 2
-}
-common=(roofline/json_object.cpp kernels/common/{format,enum_names,error}.cpp)
-declare -A sources=(
-  [records]="harness/results/record.cpp roofline/model.cpp kernels/common/shape.cpp"
-  [sheets]="roofline/parse_data_sheet.cpp"
-  [models]="roofline/transformer/read_config.cpp roofline/transformer/transformer.cpp"
-)
-mkdir -p build/fuzz
-for reader in records sheets models; do
-  read -ra own <<<"${sources[$reader]}"
-  "$compiler" -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \
-    "tests/fuzz/$reader.cpp" "${own[@]}" "${common[@]}" -lfmt -o "build/fuzz/$reader"
-  mkdir -p "build/fuzz/found-$reader"
-  "build/fuzz/$reader" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
-    -artifact_prefix=build/fuzz/crash- "build/fuzz/found-$reader" "tests/fuzz/corpus/$reader"
+fi
+for reader in "${chosen[@]}"; do
+  if [[ " ${program[*]} ${python[*]} " != *" $reader "* ]]; then
+    echo "run.sh: unknown reader '$reader'; allowed: ${program[*]} ${python[*]}" >&2
+    exit 2
+  fi
 done
+
+if [[ -w /dev/shm ]]; then export TMPDIR=/dev/shm; fi  # each input is a file or more
+export PYTHONPATH=$fuzzer_folder ASAN_OPTIONS=allocator_may_return_null=1 OMP_NUM_THREADS=1
+status=0
+for reader in "${chosen[@]}"; do
+  search=("build/fuzz/tests/fuzz/fuzz_$reader" -close_fd_mask=3) longest=10
+  if [[ " ${python[*]} " == *" $reader "* ]]; then
+    search=(scripts/python.sh tests/fuzz/readers.py "$reader") longest=100  # readers.py limits the processor's time to 5 s
+  fi
+  mkdir -p "build/fuzzed/found/$reader"
+  options=(-max_total_time="$seconds" -timeout="$longest" -rss_limit_mb=1024 -max_len=16384
+           -artifact_prefix="$PWD/build/fuzzed/$reader-" "$PWD/build/fuzzed/found/$reader")
+  [[ ! -d tests/fuzz/corpus/$reader ]] || options+=("$PWD/tests/fuzz/corpus/$reader")
+  log=build/fuzzed/$reader.log
+  if "${search[@]}" "${options[@]}" >"$log" 2>&1; then
+    echo "$reader: $(sed -nE 's/^Done ([0-9]+) runs.*/\1/p' "$log") files in $seconds s, none broke it"
+  elif slow=$(sed -nE 's/^artifact_prefix=.* written to (.*-timeout-.*)$/\1/p' "$log") && [[ -n $slow ]] &&
+    "${search[@]}" -timeout=5 "$slow" >>"$log" 2>&1; then
+    rm "$slow"
+    echo "$reader: a file took $longest s and, alone, less than 5 s: the machine has other work. The search ended early." >&2
+  else
+    echo "$reader: a file broke it, see $log" >&2
+    status=1
+  fi
+done
+exit "$status"

@@ -1,0 +1,66 @@
+"""scripts/check.sh: which checks it runs, what it refuses, and how it ends."""
+
+import pytest
+from stub_tools import Machine
+
+TOOLS = {"format": "clang-format-19", "tidy": "clang-tidy-19", "fuzz": "clang++-19", "valgrind": "valgrind"}
+
+
+@pytest.fixture(name="machine")
+def machine_fixture(tmp_path):
+    machine = Machine(tmp_path)
+    for tool in (*TOOLS.values(), "ctest", "git", "xargs", "grep", "cmake"):
+        machine.add(tool)
+    machine.add_python(packages="python atheris")
+    for script in ("scripts/build.sh", "tests/fuzz/run.sh"):
+        machine.add_file(machine.root / script, f'#!/bin/sh\necho "{script} $*" >>{machine.log}\n')
+    return machine
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["style"], "'style'; allowed: --fuzz MINUTES, format tidy memory valgrind fuzz"),
+        (["--fuzz"], "--fuzz is ''; allowed: whole minutes from 1 on"),
+        (["--fuzz", "0.5"], "--fuzz is '0.5'"),
+    ],
+)
+def test_a_wrong_word_is_named(machine, arguments, named):
+    done = machine.call("check.sh", *arguments)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and named in done.stderr
+
+
+@pytest.mark.parametrize(("check", "tool"), TOOLS.items())
+def test_a_check_without_its_tool_is_refused_before_any_runs(machine, check, tool):
+    (machine.tools / tool).unlink()
+    done = machine.call("check.sh", "memory", check)
+    assert (done.returncode, done.stdout) == (2, "") and f"{check} needs {tool}" in done.stderr
+    assert machine.calls("scripts/build.sh") == []
+
+
+def test_a_search_without_atheris_is_refused(machine):
+    machine.add_python(packages="python")
+    done = machine.call("check.sh", "fuzz")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "fuzz needs atheris" in done.stderr
+
+
+def test_a_check_that_fails_ends_at_its_first_error_and_the_others_run(machine):
+    machine.add_file(machine.root / "scripts" / "build.sh", f'#!/bin/sh\necho "build $*" >>{machine.log}\n[ "$1" != dev ]\n')
+    done = machine.call("check.sh", "memory", "format")
+    assert done.returncode == 1 and "memory failed" in done.stderr and "format found nothing" in done.stdout
+    assert machine.calls("ctest") == [] and len(machine.calls("clang-format-19")) == 1
+
+
+@pytest.mark.parametrize(("words", "seconds"), [([], 20), (["--fuzz", "10"], 600)])
+def test_a_search_takes_seconds_or_the_minutes_that_are_asked_for(machine, words, seconds):
+    done = machine.call("check.sh", *words, "fuzz")
+    assert done.returncode == 0, done.stderr
+    assert machine.calls("tests/fuzz/run.sh") == [f"tests/fuzz/run.sh {seconds}"]
+
+
+def test_valgrind_runs_ten_commands_and_shows_what_it_found(machine):
+    log = 'for word; do case $word in --log-file=*) log=${word#*=} ;; esac; done; mkdir -p build; '
+    machine.add("valgrind", log + 'case "$*" in *plot*) echo "Invalid read" >$log ;; *) : >$log ;; esac')
+    done = machine.call("check.sh", "valgrind")
+    assert done.returncode == 1 and "valgrind: ridgebench plot --terminal" in done.stderr and "Invalid read" in done.stderr
+    assert len(machine.calls("valgrind")) == 10
