@@ -49,9 +49,8 @@ double median_launch_s(const SecondsOf& seconds_of) {
 double launch_floor_s(Device& device, const ridgebench_request& asked) {
   if (asked.empty_launch == nullptr) return 0;
   const Launch empty = [&] { asked.empty_launch(asked.user); };
-  return median_launch_s([&](std::int64_t launches) {
-    return device.time_batch({&empty, 1}, launches).seconds;
-  });
+  return median_launch_s(
+      [&](std::int64_t launches) { return device.time_batch({&empty, 1}, launches).seconds; });
 }
 
 std::map<Backend, double> launch_floors(const std::vector<std::unique_ptr<Device>>& devices,
