@@ -42,7 +42,7 @@ void say_and_end(int /*signal*/) {
 }
 
 bool is_ignored(int signal) {
-  struct sigaction action {};
+  struct sigaction action{};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 

@@ -37,10 +37,10 @@ void note_signal(int signal) {
 void listen_for_signals() {
   g_signalled = 0;  // a signal ended an earlier run of this process
   g_first_ns = 0;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = note_signal;
   for (const int signal : kEndingSignals) {
-    struct sigaction before {};
+    struct sigaction before{};
     sigaction(signal, nullptr, &before);
     // A shell's background job ignores SIGINT, and a script that ends it sends SIGINT all the same.
     if (signal == SIGINT || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);

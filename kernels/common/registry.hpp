@@ -108,14 +108,14 @@ struct Implementation {
   Prepare prepare;  // empty: nothing to prepare
   Choice choice;
   NamedPlans named_plans;  // empty: nobody may choose in place of prepare
-  UnitTimes unit_times;  // empty: it does not tell them apart
+  UnitTimes unit_times;    // empty: it does not tell them apart
   Bind bind;
   // Seconds of a launch without work, where the way to a kernel takes longer than the device's.
   double launch_floor_s = 0;
   // Filled in by Registry::resolve.
   const Operation* operation = nullptr;
   FormatPair format{};
-  bool lacks_isa = false;  // the technique's instruction set is newer than the processor's
+  bool lacks_isa = false;   // the technique's instruction set is newer than the processor's
   bool calls_back = false;  // its launches call the program that uses the C interface
 
   // Whether a user wrote it, and nothing is known of its honesty.

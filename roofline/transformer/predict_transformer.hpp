@@ -14,12 +14,12 @@
 namespace ridgebench {
 
 struct TransformerQuestion {
-  std::vector<std::int64_t> batches;  // sequences
-  std::int64_t context;               // tokens of each sequence
-  FormatPair format;                  // of the matrix products' inputs
+  std::vector<std::int64_t> batches;                   // sequences
+  std::int64_t context;                                // tokens of each sequence
+  FormatPair format;                                   // of the matrix products' inputs
   std::optional<StoredFormat> weights = std::nullopt;  // of linear layers but lm_head
   std::optional<StoredFormat> cache = std::nullopt;    // of keys and values
-  bool training = false;              // else prefill of one sequence, and decode of each batch
+  bool training = false;  // else prefill of one sequence, and decode of each batch
 };
 
 // The median time in s of a measured matrix product; empty if none was measured.

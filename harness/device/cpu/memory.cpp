@@ -23,9 +23,7 @@ Bits largest_magnitude(const void* data, std::int64_t elements, int threads) {
   Bits largest = 0;
   constexpr std::int64_t kFewElements = 1 << 16;  // one thread is faster than a team that starts
 #pragma omp parallel for simd num_threads(threads) \
-    reduction(max                                  \
-              : largest) if (parallel              \
-                             : elements > kFewElements)
+    reduction(max : largest) if (parallel : elements > kFewElements)
   for (std::int64_t i = 0; i < elements; ++i) {
     largest = std::max(largest, static_cast<Bits>(bits[i] & unsigned_bits));
   }

@@ -94,8 +94,8 @@ bool clocks_differ(Processes processes) {
 }
 
 // The value of each process; empty if one of them does not know it.
-std::vector<double> values(Processes processes, DuelSide DuelRecord::*side,
-                           std::optional<double> DuelSide::*member) {
+std::vector<double> values(Processes processes, DuelSide DuelRecord::* side,
+                           std::optional<double> DuelSide::* member) {
   std::vector<double> found;
   for (const DuelRecord& process : processes) {
     const std::optional<double>& value = process.*side.*member;

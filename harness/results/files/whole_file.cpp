@@ -28,7 +28,7 @@ int open_temporary(std::string& name, const std::string& path) {
 
 // Whether a new file may take the place of what the path names.
 bool can_be_replaced(const std::filesystem::path& path) {
-  struct stat named {};
+  struct stat named{};
   if (lstat(path.c_str(), &named) != 0) return true;
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   return S_ISREG(named.st_mode) && access(folder.c_str(), W_OK | X_OK) == 0;

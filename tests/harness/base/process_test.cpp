@@ -39,8 +39,8 @@ std::atomic<int> g_interruptions = 0;
 // The pipe is full, so that the writer waits in write() when the signals come. The first one ends a
 // call that has written some bytes, the second one a call that has written none: EINTR.
 TEST(Process, AWriteThatSignalsInterruptIsWhole) {
-  struct sigaction action {};
-  struct sigaction before {};
+  struct sigaction action{};
+  struct sigaction before{};
   action.sa_handler = [](int) { ++g_interruptions; };
   sigaction(SIGUSR1, &action, &before);
   std::array<int, 2> ends{};

@@ -102,9 +102,8 @@ TEST(PlanCommand, NumbersHaveOneGrammar) {
   EXPECT_EQ(days("70B", "15T", "40%"), days("70e9", "15e12", "0.4"));
   EXPECT_EQ(json_of({"plan", "tensor", "--shape", "4kx1e3"}).at("bytes"), 8e6);
   EXPECT_THAT(
-      message_of<UsageError>([] {
-        (void)output_of({"plan", "train", "--params", "70%", "--tokens", "15T"});
-      }),
+      message_of<UsageError>(
+          [] { (void)output_of({"plan", "train", "--params", "70%", "--tokens", "15T"}); }),
       HasSubstr("--parameters or --params is '70%'; allowed: a number above 0, such as 4096"));
 }
 

@@ -76,7 +76,9 @@ TEST_F(WatchdogDeathTest, FillingAndVerifyingAreNoPartOfTheLimit) {
   const auto hang_later = [] {
     Watchdog watchdog(expire);
     watchdog.start(milliseconds(20));
-    { const OwnWork own; }
+    {
+      const OwnWork own;
+    }
     wait_for_ever();
   };
   EXPECT_EXIT(hang_later(), ExitedWithCode(kExpired), "");

@@ -59,9 +59,7 @@ class ForcedChoice : public RegistryTest {
 
   const Registration parts_{{.operation = "relu", .name = "in_parts", .engine = Engine::memory},
                             planned([](Queue&, const Shape&) { return Parts{3}; }, bind,
-                                    [] {
-                                      return std::vector{Parts{1}, Parts{3}, Parts{5}};
-                                    })};
+                                    [] { return std::vector{Parts{1}, Parts{3}, Parts{5}}; })};
   std::vector<std::unique_ptr<Device>> devices_;
 };
 
