@@ -14,9 +14,10 @@
 #   --stages NAMES    only these stages of the command, separated by commas, in the order of the plan
 #   --rehearse        runs the stages on the simulated device of the tests; says what a stage lacks without a GPU
 #   --plan            prints stages, limits and what each decides; runs nothing
-#   --pack [FOLDER]   compiles for compute capability 9.0 and 9.0a and packs program, device tests and their libraries
-#                     into PREBUILT.tar.gz; with FOLDER takes them from there instead of compiling. cuBLAS is not packed:
-#                     half a gigabyte that LD_LIBRARY_PATH names on the machine of the GPU.
+#   --pack [FOLDER]   compiles for compute capability 9.0 and 9.0a, as for a release, and packs program, device tests and
+#                     their libraries into PREBUILT.tar.gz, which needs glibc 2.34; with FOLDER takes them from there instead
+#                     of compiling, and says which glibc these need. cuBLAS is not packed: half a gigabyte that
+#                     LD_LIBRARY_PATH names on the machine of the GPU.
 #   PREBUILT  folder of the packed program (default build/gpu_check/prebuilt); a newer PREBUILT.tar.gz is unpacked there
 #   WORK      folder of the stages' results, kept between calls (default build/gpu_check/work)
 #   OUT       folder of the tar file (default build/gpu_check)
@@ -38,18 +39,23 @@ usage() {
   exit 2
 }
 
-# compile FOLDER ARCHITECTURE
+# compile FOLDER ARCHITECTURE [OPTION]...
 compile() {
   local launcher=()
   command -v nvcc >/dev/null || usage "nvcc is not on the PATH"
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
-  cmake --preset cuda -B "$1" -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_FETCH=OFF "${launcher[@]}" \
-    -DCMAKE_CUDA_ARCHITECTURES="$2" >&2 &&
+  cmake --preset cuda -B "$1" -DRIDGEBENCH_TESTS=ON "${launcher[@]}" \
+    -DCMAKE_CUDA_ARCHITECTURES="$2" "${@:3}" >&2 &&
     cmake --build "$1" --target ridgebench ridgebench_device_tests ridgebench_own_kernels >&2
 }
 
+# newest_glibc FOLDER: the version of glibc that the programs and libraries of the folder need.
+newest_glibc() {
+  find "$1" -type f -exec readelf -VW {} + 2>/dev/null | grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -n 1 | cut -d_ -f2
+}
+
 # pack FOLDER: packs the programs, and the libraries that they load at their start, but not those of glibc, which belong
-# to a machine's loader. Kernels compress to a sixth of their size.
+# to a machine's loader, nor libgcc_s, which every system has. Kernels compress to a sixth of their size.
 pack() {
   local from=$1 tests=$1/tests/device/ridgebench_device_tests own=$1/tests/device/ridgebench_own_kernels.so programs
   [[ -x $from/ridgebench ]] || usage "$from has no ridgebench"
@@ -58,10 +64,13 @@ pack() {
   [[ -x $tests ]] && programs+=("$tests")
   [[ -x $own ]] && programs+=("$own")
   cp -L "${programs[@]}" "$prebuilt/"
+  ! command -v strip >/dev/null || strip "$prebuilt"/ridgebench*  # symbols are a tenth of what is left
   ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-    grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -L -t "$prebuilt/lib"
+    grep -vE '/(libgcc_s|libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -L -t "$prebuilt/lib"
   git rev-parse HEAD >"$prebuilt/commit" 2>/dev/null
-  tar -C "$prebuilt" -czf "$prebuilt.tar.gz" . && rm -r "$prebuilt" && du -h "$prebuilt.tar.gz"
+  tar -C "$prebuilt" -c . | gzip -9 >"$prebuilt.tar.gz.new" && mv "$prebuilt.tar.gz.new" "$prebuilt.tar.gz" || exit
+  echo "$prebuilt.tar.gz: $(stat -c %s "$prebuilt.tar.gz") bytes, needs glibc $(newest_glibc "$prebuilt")"
+  rm -r "$prebuilt"
 }
 
 unpack() {
@@ -158,7 +167,7 @@ while (($#)); do
       ;;
     --plan) action=plan ;;
     --pack)
-      if [[ -z ${2-} ]]; then compile build/gpu_check/cuda 90-real || exit 6; fi
+      if [[ -z ${2-} ]]; then compile build/gpu_check/cuda 90-real -DRIDGEBENCH_RELEASE=ON -DRIDGEBENCH_FETCH=ON || exit 6; fi
       pack "${2:-build/gpu_check/cuda}"
       exit
       ;;
@@ -178,7 +187,7 @@ for name in $chosen; do
 done
 
 if [[ -n $build ]]; then
-  compile build/gpu_check/cuda native || exit 6
+  compile build/gpu_check/cuda native -DRIDGEBENCH_FETCH=OFF || exit 6
   prebuilt=build/gpu_check/cuda
 elif [[ -n $rehearse && -z ${PREBUILT:-} ]]; then
   prebuilt=build/release/tests

@@ -54,6 +54,7 @@ def packed_fixture(tmp_path_factory):
     shutil.copy(BINARY, folder / "build" / "ridgebench")
     result = gpu_check(folder, "--pack", folder / "build")
     assert result.returncode == 0, result.stderr
+    (folder / "said").write_text(result.stdout)
     shutil.rmtree(folder / "build")
     return folder
 
@@ -76,7 +77,19 @@ def test_the_packed_program_brings_its_libraries(packed):
     with tarfile.open(packed / "prebuilt.tar.gz") as archive:
         names = {Path(name).name for name in archive.getnames() if Path(name).parent.name == "lib"}
     assert any(name.startswith("libstdc++.so") for name in names)
-    assert not any(name.startswith(("libc.so", "ld-linux")) for name in names)
+    assert not any(name.startswith(("libc.so", "ld-linux", "libgcc_s")) for name in names)
+
+
+def test_packing_says_which_glibc_the_archive_needs(packed, tmp_path):
+    """A release needs 2.34. A build for this machine alone needs that of its libraries."""
+    assert re.fullmatch(rf"{packed}/prebuilt.tar.gz: \d+ bytes, needs glibc 2\.\d+\n", (packed / "said").read_text())
+    shutil.unpack_archive(packed / "prebuilt.tar.gz", tmp_path)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    text = subprocess.run(["readelf", "-VW", *files], capture_output=True, text=True, check=False).stdout
+    newest = max(int(version) for version in re.findall(r"GLIBC_2\.(\d+)", text))
+    assert (packed / "said").read_text().endswith(f" 2.{newest}\n")
+    if not any("GLIBCXX" in line for line in text.splitlines()):
+        assert newest <= 34
 
 
 def test_every_stage_runs_or_says_what_it_lacks(rehearsed):
