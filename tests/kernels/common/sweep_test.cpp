@@ -60,7 +60,7 @@ TEST(Sweep, EachProfileExtendsTheOneBefore) {
     const auto full = sizes(Profile::full, pace);
     EXPECT_TRUE(std::equal(quick.begin(), quick.end(), standard.begin()));
     EXPECT_TRUE(std::equal(standard.begin(), standard.end(), full.begin()));
-    EXPECT_GE(standard.size(), 3);  // a curve needs three points, and a run has no time for more than five
+    EXPECT_GE(standard.size(), 3);  // three to five make a curve
     EXPECT_LE(standard.size(), 5);
     EXPECT_GT(full.size(), standard.size());
     EXPECT_EQ(std::set(full.begin(), full.end()).size(), full.size()) << "a size comes twice";
