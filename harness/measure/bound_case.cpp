@@ -62,7 +62,8 @@ std::optional<std::string> BoundCase::check_after(Verification& result, bool rep
   return wrong ? wrong : stray_write();
 }
 
-void bind(Buffers& buffers, std::span<BoundCase> cases, std::int64_t sets, std::int64_t later) {
+void bind_cases(Buffers& buffers, std::span<BoundCase> cases, std::int64_t sets,
+                std::int64_t later) {
   const std::vector<BufferSet> all =
       buffers.allocate(cases.front().problem().operands, sets, later);
   for (BoundCase& bound : cases) bound.bind_to(all);

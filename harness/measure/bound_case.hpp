@@ -41,8 +41,8 @@ class BoundCase {
   std::optional<std::string> check_after(Verification& result, bool replaced);
 
  private:
-  friend void bind(Buffers& buffers, std::span<BoundCase> cases, std::int64_t sets,
-                   std::int64_t later);
+  friend void bind_cases(Buffers& buffers, std::span<BoundCase> cases, std::int64_t sets,
+                         std::int64_t later);
 
   void bind_to(std::vector<BufferSet> sets);
   // Launches on all sets into outputs that hold NaN.
@@ -60,7 +60,8 @@ class BoundCase {
 
 // Binds techniques of one problem to the same `sets` buffer sets and fills the outputs with NaN.
 // The arenas reserve memory for `later` sets.
-void bind(Buffers& buffers, std::span<BoundCase> cases, std::int64_t sets, std::int64_t later = 0);
+void bind_cases(Buffers& buffers, std::span<BoundCase> cases, std::int64_t sets,
+                std::int64_t later = 0);
 
 // Returns the number of sets with which a launch of `launch_s` seconds can take kFewestSamples in
 // `seconds`.

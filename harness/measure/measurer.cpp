@@ -83,7 +83,7 @@ void Measurer::run_phases(Record& record, const Case& c, const Problem& problem,
   const std::int64_t wanted = rotates(c) ? buffers_.sets_to_rotate(problem.operands) : 1;
   const bool own = c.implementation->of_user();
   if (own) buffers_.forget_outputs();
-  bind(buffers_, {&bound, 1}, 1, wanted);
+  bind_cases(buffers_, {&bound, 1}, 1, wanted);
   std::vector<std::uint64_t> inputs;
   if (own) inputs = buffers_.checksums();
   auto wrong = bound.check_first(record.verify.emplace());
@@ -91,7 +91,7 @@ void Measurer::run_phases(Record& record, const Case& c, const Problem& problem,
 
   const Affordable affordable = time_for_sets(bound.rotation().front(), wanted, seconds);
   record.sets = std::min(wanted, affordable.sets);
-  if (record.sets > 1) bind(buffers_, {&bound, 1}, record.sets);
+  if (record.sets > 1) bind_cases(buffers_, {&bound, 1}, record.sets);
   if (own) wrong = changed_input(inputs);
   if (wrong) return fail(record, Status::wrong, *wrong);
   if (rotates(c)) flag_rotation(record, problem);

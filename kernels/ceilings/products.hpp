@@ -1,10 +1,12 @@
 // Ceilings of tensor engines, which multiply small matrices and add to fp32: tensor_peak and
-// wgmma_peak; tensor_double.hpp has that of fp64. Each of `tiles` independent products is added up
-// `iterations` times: y[t] = iterations A[t] B[t]^T, where A[t] is m x k, B[t] is n x k, y[t] is
-// m x n, all row-major; y is fp32 in every format but fp64.
+// wgmma_peak; sweep/tensor_double.hpp has that of fp64. Each of `tiles` independent products is
+// added up `iterations` times: y[t] = iterations A[t] B[t]^T, where A[t] is m x k, B[t] is n x k,
+// y[t] is m x n, all row-major; y is fp32 in every format but fp64.
 #pragma once
 
 #include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -103,6 +105,13 @@ inline double tensor_flops_per_clock(const Machine& machine, FormatPair format) 
 }
 
 }  // namespace products_detail
+
+// For Technique::supports: why tiles of this size only cannot serve the shape.
+inline std::optional<std::string> tile_limit(const Shape& shape, TileSize tile) {
+  if (shape["m"] == tile.m && shape["n"] == tile.n && shape["k"] == tile.k) return std::nullopt;
+  return "a tile has m = " + std::to_string(tile.m) + ", n = " + std::to_string(tile.n) +
+         " and k = " + std::to_string(tile.k);
+}
 
 inline bool mma_sync_is_full_rate(const Machine& machine) {
   return tensor_instruction(machine) == "mma.sync";

@@ -2,117 +2,31 @@
 // 32 x 32 x 32 and multiplies them again and again into eight independent accumulators of 16 x 8.
 // The limit is the rate at which the tensor cores accept mma.sync: their full rate up to compute
 // capability 8.9, two thirds of it on 9.0, where only wgmma reaches the rest.
-#include "kernels/ceilings/gpu_chains.hpp"
-#include "kernels/ceilings/products.hpp"
-#include "kernels/common/cuda/launch.cuh"
+#include "kernels/ceilings/repeated_mma.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
-#include "kernels/common/cuda/types.cuh"
 
 namespace ridgebench::cuda::ceilings_tensor_mma_sync {
 
-constexpr int kWarps = 4;  // small blocks, so that one loads while others multiply
-// Tensor cores truncate what they cannot hold, above all in fp8 (see kFp8Error). After this number
-// of products the kernel adds the accumulators to totals by ordinary, rounding additions.
-constexpr int kProductsPerSum = 16;
-constexpr int kM = static_cast<int>(kTensorTile.m);
-constexpr int kN = static_cast<int>(kTensorTile.n);
 constexpr int kK = static_cast<int>(kTensorTile.k);
 
-// Word `word` of row `row` of a tile with rows of kK elements.
 template <class T>
-__device__ std::uint32_t load_word(const T* tile, int row, int word) {
-  return reinterpret_cast<const std::uint32_t*>(tile)[row * (kK / Mma<T>::kPerWord) + word];
-}
-
-// All fragments of a tile, in the layout of kernels/common/cuda/ptx/mma.cuh.
-template <class T>
-struct Fragments {
-  static constexpr int kRows = kM / Mma<T>::kM;
-  static constexpr int kColumns = kN / Mma<T>::kN;
+struct Instruction : MmaShape<std::uint32_t, float> {
   static constexpr int kSteps = kK / Mma<T>::kK;
-  using Accumulators = float[kRows * kColumns][4];
-
-  std::uint32_t a[kSteps][kRows][4];
-  std::uint32_t b[kSteps][kColumns][2];
-
-  __device__ Fragments(const T* tile_a, const T* tile_b, int lane) {
-    const int group = lane / 4;
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      const int word = step * Mma<T>::kWords + lane % 4;
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-        for (int r = 0; r < 4; ++r) {
-          a[step][i][r] = load_word(tile_a, i * 16 + group + 8 * (r % 2), word + 4 * (r / 2));
-        }
-      }
-#pragma unroll
-      for (int j = 0; j < kColumns; ++j) {
-#pragma unroll
-        for (int r = 0; r < 2; ++r) b[step][j][r] = load_word(tile_b, j * 8 + group, word + 4 * r);
-      }
-    }
-  }
-
-  __device__ void multiply_add(Accumulators& sum) const {
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-#pragma unroll
-      for (int t = 0; t < kRows * kColumns; ++t) {
-        Mma<T>::multiply_add(sum[t], a[step][t / kColumns], b[step][t % kColumns]);
-      }
-    }
-  }
-
-  // total += `count` times the product.
-  __device__ void add_products(int count, Accumulators& total) const {
-    Accumulators sum = {};
-#pragma unroll 4
-    for (int i = 0; i < count; ++i) multiply_add(sum);
-#pragma unroll
-    for (int t = 0; t < kRows * kColumns; ++t) {
-#pragma unroll
-      for (int r = 0; r < 4; ++r) total[t][r] += sum[t][r];
-    }
-  }
-
-  static __device__ void store(float* y, int lane, const Accumulators& total) {
-#pragma unroll
-    for (int t = 0; t < kRows * kColumns; ++t) {
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const int row = t / kColumns * 16 + lane / 4 + 8 * (r / 2);
-        y[row * kN + t % kColumns * 8 + 2 * (lane % 4) + r % 2] = total[t][r];
-      }
-    }
+  static __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
+                                      const std::uint32_t (&b)[2]) {
+    Mma<T>::multiply_add(d, a, b);
   }
 };
 
 template <class T>
-__global__ void __launch_bounds__(kWarps* kWarp)
+__global__ void __launch_bounds__(kMmaThreads)
     tensor_peak_mma_sync(const T* a, const T* b, float* y, std::int64_t tiles, int iterations) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const std::int64_t tile = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / kWarp;
-  if (tile >= tiles) return;
-  const Fragments<T> fragments(a + tile * (kM * kK), b + tile * (kN * kK), lane);
-  typename Fragments<T>::Accumulators total = {};
-#pragma unroll 1
-  for (int left = iterations; left > 0; left -= kProductsPerSum) {
-    fragments.add_products(min(left, kProductsPerSum), total);
-  }
-  Fragments<T>::store(y + tile * (kM * kN), lane, total);
+  multiply_tiles<Instruction<T>>(a, b, y, tiles, iterations);
 }
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) {
-  require_aligned(a);
-  require_aligned(b);
-  const std::int64_t tiles = shape["tiles"];
-  const unsigned blocks = blocks_for(tiles, kWarps);
-  return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {
-    tensor_peak_mma_sync<<<blocks, kWarps * kWarp, 0, stream>>>(a, b, y, tiles, iterations);
-  };
+  return launch_tiles(tensor_peak_mma_sync<T>, queue, shape, a, b, y);
 }
 
 // Sums of fp8 products keep 13 fraction bits (fp8_accumulation.hpp has the sources), and each
@@ -130,8 +44,7 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape, 
       return "compute capabilities 9.0 and 10.x emulate mma.sync in fp8";
     }
   }
-  if (const auto reason = chain_limit(shape["iterations"])) return reason;
-  return grid_limit(shape["tiles"], kWarps);
+  return mma_limit(shape, kTensorTile);
 }
 
 const Registration mma_sync{[]<class T>() {

@@ -16,8 +16,8 @@
 #include "kernels/ceilings/shared.hpp"
 #include "kernels/ceilings/sweep/intensity.hpp"
 #include "kernels/ceilings/sweep/parallelism.hpp"
+#include "kernels/ceilings/sweep/tensor_double.hpp"
 #include "kernels/ceilings/sweep/wgmma_tile.hpp"
-#include "kernels/ceilings/tensor_double.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgebench {

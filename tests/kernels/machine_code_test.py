@@ -62,7 +62,7 @@ def test_sums_load_16_bytes_at_a_time(name):
         ("ceilings/hopper/wgmma_tile.cu", "QGMMA"),
         ("ceilings/fma.cu", "FFMA"),
         ("ceilings/fma.cu", "DFMA"),
-        ("ceilings/tensor_double_mma_sync.cu", "DMMA"),
+        ("ceilings/sweep/tensor_double_mma_sync.cu", "DMMA"),
         ("ceilings/fma_half.cu", "HFMA2"),
         ("ceilings/shared.cu", "LDS"),
         ("ceilings/sfu.cu", "MUFU"),

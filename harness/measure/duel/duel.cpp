@@ -116,7 +116,7 @@ void DuelMeasurer::run_phases(DuelRecord& record, const DuelCase& duel,
   BoundPair pair = prepare(record, duel, problem);
   const std::array<DuelSide*, 2> sides{&record.first, &record.second};
   const std::int64_t wanted = duel.cold() ? 1 : buffers_.sets_to_rotate(problem.operands);
-  bind(buffers_, pair, 1, wanted);
+  bind_cases(buffers_, pair, 1, wanted);
   for (std::size_t i = 0; i < pair.size(); ++i) {
     if (const auto wrong = check_first(pair[i], *sides[i])) {
       return fail(record, Status::wrong, reason_of_side(*sides[i], *wrong));
@@ -124,7 +124,7 @@ void DuelMeasurer::run_phases(DuelRecord& record, const DuelCase& duel,
   }
   // A slow technique would spend its time on one rotation.
   record.sets = std::min(wanted, affordable_sets(duel.seconds, slowest_launch_s(pair)));
-  if (record.sets > 1) bind(buffers_, pair, record.sets);
+  if (record.sets > 1) bind_cases(buffers_, pair, record.sets);
   if (!duel.cold() && buffers_.rotation_is_short(problem.operands, record.sets)) {
     record.flags.emplace_back(kShortRotation);
   }

@@ -1,27 +1,18 @@
 // Tensor cores in int8 by wgmma, as tensor_wgmma.cu, with sums of whole numbers: int32 holds all
 // products of a launch, so that no sum is interrupted. The limit is the tensor cores' rate on
 // random data, or what the board's power limit leaves of it.
-#include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/ceilings/hopper/repeated_wgmma.cuh"
 #include "kernels/ceilings/sweep/int8.hpp"
-#include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/wgmma_int8.cuh"
 
 namespace ridgebench::cuda::ceilings_int8_wgmma {
 
 constexpr int kN = static_cast<int>(kWarpgroupTile.n);
 
-// The operands in shared memory, as load() leaves them.
-struct Int8Operands {
-  std::uint64_t a, b;
-
-  __device__ explicit Int8Operands(const std::byte* boxes)
-      : a(matrix_descriptor(shared_address(boxes))),
-        b(matrix_descriptor(shared_address(boxes + kM * kRowBytes))) {}
-
-  __device__ void multiply_add(WgmmaInt8Accumulators& d, int step, bool accumulate) const {
-    wgmma_mma_async_int8(d, a + k_step_offset(true, step), b + k_step_offset(true, step),
-                         accumulate);
+struct Int8Wgmma {
+  static __device__ void multiply_add(WgmmaInt8Accumulators& d, std::uint64_t a, std::uint64_t b,
+                                      bool accumulate) {
+    wgmma_mma_async_int8(d, a, b, accumulate);
   }
 };
 
@@ -31,7 +22,7 @@ __global__ void __launch_bounds__(kWarpgroup, kWgmmaBlocksPerSm)
   const std::int64_t tile = blockIdx.x;
   WgmmaInt8Accumulators d;
   load<Int8, kN>(boxes, a + tile * (kM * kK), b + tile * (kN * kK), false);
-  const Int8Operands operands(boxes);
+  const SharedOperands<Int8Wgmma> operands(boxes);
   multiply<Int8, kN, 0>(d, operands, false);
   add_products<Int8, kN>(d, operands, iterations - 1);
   const int thread = static_cast<int>(threadIdx.x);
@@ -45,26 +36,11 @@ __global__ void __launch_bounds__(kWarpgroup, kWgmmaBlocksPerSm)
 }
 
 Launch bind(Queue& queue, const Shape& shape, const Int8* a, const Int8* b, std::int32_t* y) {
-  require_aligned(a);
-  require_aligned(b);
-  require_aligned(y);
-  set_max_dynamic_shared_bytes(int8_wgmma, kSharedBytes<kN>);
-  const ClusterGrid grid{.blocks = dim3(blocks_for(shape["tiles"], 1)),
-                         .threads = kWarpgroup,
-                         .shared_bytes = kSharedBytes<kN>,
-                         .stream = stream_of(queue)};
-  return [=, iterations = chain_length(shape["iterations"])] {
-    launch(int8_wgmma, grid, a, b, y, iterations);
-  };
+  return launch_tiles<kN>(int8_wgmma, queue, shape, a, b, y);
 }
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair) {
-  if (machine.compute_capability != 90) return "runs on compute capability 9.0 only";
-  if (shape["m"] != kM || shape["n"] != kN || shape["k"] != kK) {
-    return "a tile has m = 64, n = 256 and k = 32";
-  }
-  if (auto reason = chain_limit(shape["iterations"])) return reason;
-  return grid_limit(shape["tiles"], 1);
+  return wgmma_limit(machine, shape, kWarpgroupTile);
 }
 
 const Registration wgmma{{.operation = "wgmma_int8_peak",

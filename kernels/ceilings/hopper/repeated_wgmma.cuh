@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
+#include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/ceilings/products.hpp"
+#include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/barrier.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/cuda/ptx/wgmma_layout.hpp"
@@ -50,8 +53,9 @@ __device__ void load(std::byte* boxes, const T* a, const T* b, bool zero) {
   __syncthreads();
 }
 
-// The operands in shared memory, as load() leaves them.
-template <class T, int kN>
+// The operands in shared memory, as load() leaves them. A step of the instruction takes kStepsOfB
+// times as many bytes of B as of A.
+template <class Instruction, int kStepsOfB = 1>
 struct SharedOperands {
   std::uint64_t a, b;
 
@@ -59,9 +63,19 @@ struct SharedOperands {
       : a(matrix_descriptor(shared_address(boxes))),
         b(matrix_descriptor(shared_address(boxes + kM * kRowBytes))) {}
 
-  __device__ void multiply_add(WgmmaAccumulators<kN>& d, int step, bool accumulate) const {
-    wgmma_mma_async<T, T, kN>(d, a + k_step_offset(true, step), b + k_step_offset(true, step),
-                              accumulate);
+  template <class Sum>
+  __device__ void multiply_add(Sum& d, int step, bool accumulate) const {
+    Instruction::multiply_add(d, a + k_step_offset(true, step),
+                              b + k_step_offset(true, kStepsOfB * step), accumulate);
+  }
+};
+
+// wgmma of 64 x N.
+template <class T, int kN>
+struct DenseWgmma {
+  static __device__ void multiply_add(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
+                                      bool accumulate) {
+    wgmma_mma_async<T, T, kN>(d, a, b, accumulate);
   }
 };
 
@@ -117,6 +131,60 @@ __device__ void store(float* y, const WgmmaAccumulators<kN>& d, float scale, boo
     *reinterpret_cast<float2*>(to) =
         make_float2(before.x + scale * d[s], before.y + scale * d[s + 1]);
   }
+}
+
+// Products of one sum, for which kWideError and kFp8Error hold.
+template <class T>
+inline constexpr int kProductsOfSum =
+    static_cast<int>(sizeof(T) == 1 ? kProductIterations : kWgmmaIterations);
+inline constexpr int kOneSum = std::numeric_limits<int>::max();
+
+// y = iterations A B, in sums of kProducts products, which are added up in fp32: in registers or in
+// y.
+template <class T, int kN, int kProducts, bool kInRegisters = false, class Operands>
+__device__ void add_up(float* y, const Operands& operands, int iterations) {
+  WgmmaAccumulators<kN> d;
+  [[maybe_unused]] WgmmaAccumulators<kN> total = {};
+  int count = min(iterations, kProducts == kOneSum ? kProducts : first_sum(kProducts));
+#pragma unroll 1
+  for (int done = 0; done < iterations;
+       done += count, count = min(iterations - done, kProducts)) {
+    multiply<T, kN, 0>(d, operands, false);
+    add_products<T, kN>(d, operands, count - 1);
+    if constexpr (kInRegisters) {
+#pragma unroll
+      for (int i = 0; i < kN / 2; ++i) total[i] += d[i];
+    } else {
+      store<kN>(y, d, 1, done > 0);
+    }
+  }
+  if constexpr (kInRegisters) store<kN>(y, total, 1, false);
+}
+
+// Part of Technique::supports of the ceilings.
+inline std::optional<std::string> wgmma_limit(const Machine& machine, const Shape& shape,
+                                              TileSize tile) {
+  if (machine.compute_capability != 90) return "runs on compute capability 9.0 only";
+  if (auto reason = tile_limit(shape, tile)) return reason;
+  if (auto reason = chain_limit(shape["iterations"])) return reason;
+  return grid_limit(shape["tiles"], 1);
+}
+
+// The launch of a kernel each of whose blocks, a warpgroup, multiplies a tile.
+template <int kN, class T, class Sum>
+Launch launch_tiles(void (*kernel)(const T*, const T*, Sum*, int), Queue& queue, const Shape& shape,
+                    const T* a, const T* b, Sum* y) {
+  require_aligned(a);
+  require_aligned(b);
+  require_aligned(y);
+  set_max_dynamic_shared_bytes(kernel, kSharedBytes<kN>);
+  const ClusterGrid grid{.blocks = dim3(blocks_for(shape["tiles"], 1)),
+                         .threads = kWarpgroup,
+                         .shared_bytes = kSharedBytes<kN>,
+                         .stream = stream_of(queue)};
+  return [=, iterations = chain_length(shape["iterations"])] {
+    launch(kernel, grid, a, b, y, iterations);
+  };
 }
 
 }  // namespace ridgebench::cuda

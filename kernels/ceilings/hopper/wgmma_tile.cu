@@ -2,17 +2,10 @@
 // of wgmmas on its own accumulators. With a small N the limit is the time in which an instruction
 // reads A from shared memory (wgmma_ss) or from registers (wgmma_rs), or the latency of its chain;
 // with a large one it is the tensor cores' rate.
-#include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/ceilings/hopper/repeated_wgmma.cuh"
 #include "kernels/ceilings/sweep/wgmma_tile.hpp"
-#include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench::cuda::ceilings_wgmma_tile {
-
-// Products of one sum, for which kWideError and kFp8Error hold.
-template <class T>
-inline constexpr int kProductsOfSum =
-    static_cast<int>(sizeof(T) == 1 ? kProductIterations : kWgmmaIterations);
 
 // A thread's registers hold the total of all sums beside a sum up to this N; of a larger tile the
 // total is in global memory.
@@ -46,26 +39,6 @@ struct RegisterOperands {
   }
 };
 
-template <class T, int kN, class Operands>
-__device__ void add_up(float* y, const Operands& operands, int iterations) {
-  WgmmaAccumulators<kN> d;
-  WgmmaAccumulators<kN> total = {};
-  int count = min(iterations, first_sum(kProductsOfSum<T>));
-#pragma unroll 1
-  for (int done = 0; done < iterations;
-       done += count, count = min(iterations - done, kProductsOfSum<T>)) {
-    multiply<T, kN, 0>(d, operands, false);
-    add_products<T, kN>(d, operands, count - 1);
-    if constexpr (kN <= kMostInRegisters) {
-#pragma unroll
-      for (int i = 0; i < kN / 2; ++i) total[i] += d[i];
-    } else {
-      store<kN>(y, d, 1, done > 0);
-    }
-  }
-  if constexpr (kN <= kMostInRegisters) store<kN>(y, total, 1, false);
-}
-
 template <class T, int kN, bool kFromRegisters>
 __global__ void __launch_bounds__(kWarpgroup, kWgmmaBlocksPerSm)
     wgmma_tile(const T* a, const T* b, float* y, int iterations) {
@@ -73,10 +46,14 @@ __global__ void __launch_bounds__(kWarpgroup, kWgmmaBlocksPerSm)
   const std::int64_t tile = blockIdx.x;
   const T* const tile_a = a + tile * (kM * kK);
   load<T, kN>(boxes, tile_a, b + tile * (kN * kK), false);
+  const auto use = [&](const auto& operands) {
+    add_up<T, kN, kProductsOfSum<T>, kN <= kMostInRegisters>(y + tile * (kM * kN), operands,
+                                                             iterations);
+  };
   if constexpr (kFromRegisters) {
-    add_up<T, kN>(y + tile * (kM * kN), RegisterOperands<T, kN>(tile_a, boxes), iterations);
+    use(RegisterOperands<T, kN>(tile_a, boxes));
   } else {
-    add_up<T, kN>(y + tile * (kM * kN), SharedOperands<T, kN>(boxes), iterations);
+    use(SharedOperands<DenseWgmma<T, kN>>(boxes));
   }
 }
 
@@ -94,30 +71,18 @@ Launch with_width(std::int64_t n, const Use& use, std::index_sequence<kIndex...>
 
 template <class T, bool kFromRegisters>
 Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) {
-  require_aligned(a);
-  require_aligned(b);
-  const auto of_width = [&]<int kN>() -> Launch {
-    constexpr auto kernel = wgmma_tile<T, kN, kFromRegisters>;
-    set_max_dynamic_shared_bytes(kernel, kSharedBytes<kN>);
-    const ClusterGrid grid{.blocks = dim3(blocks_for(shape["tiles"], 1)),
-                           .threads = kWarpgroup,
-                           .shared_bytes = kSharedBytes<kN>,
-                           .stream = stream_of(queue)};
-    return [=, iterations = chain_length(shape["iterations"])] {
-      launch(kernel, grid, a, b, y, iterations);
-    };
+  const auto of_width = [&]<int kN>() {
+    return launch_tiles<kN>(wgmma_tile<T, kN, kFromRegisters>, queue, shape, a, b, y);
   };
   return with_width(shape["n"], of_width, std::make_index_sequence<kWgmmaWidths.size()>());
 }
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair) {
-  if (machine.compute_capability != 90) return "runs on compute capability 9.0 only";
-  if (shape["m"] != kM || shape["k"] != kK) return "a tile has m = 64 and k = 32";
-  if (std::ranges::find(kWgmmaWidths, shape["n"]) == kWgmmaWidths.end()) {
-    return "n is none of 8, 16, 32, 64, 96, 128, 192, 256";
-  }
-  if (auto reason = chain_limit(shape["iterations"])) return reason;
-  return grid_limit(shape["tiles"], 1);
+  TileSize tile = kWarpgroupTile;
+  tile.n = shape["n"];
+  if (auto reason = wgmma_limit(machine, shape, tile)) return reason;
+  if (std::ranges::find(kWgmmaWidths, tile.n) != kWgmmaWidths.end()) return std::nullopt;
+  return "n is none of 8, 16, 32, 64, 96, 128, 192, 256";
 }
 
 template <class T, bool kFromRegisters>

@@ -5,7 +5,7 @@ import re
 import pytest
 from command_line import OK, ROW_FAILED, USAGE, ids, one_line, records, refused, ridgebench, run, schema, strict_json
 
-ROOMY = "sim:memory=1e10"
+ROOMY = "sim:memory=1e11"  # also for the workspace of packed
 NAIVE = ("--op", "matmul", "--format", "fp32", "--technique", "naive", "--shape", "8192")
 TOO_LONG = "naive takes too long for 1.1 TFLOP; allowed: up to "
 LONG = ("--op", "matmul", "--format", "fp32", "--technique", "packed", "--shape", "m:1/n:1/k:1G")

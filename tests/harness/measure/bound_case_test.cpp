@@ -23,7 +23,7 @@ class BoundCaseTest : public ::testing::Test {
     case_ = made_up_->get();
     problem_.emplace(case_.problem());
     bound_.emplace(case_, *problem_, buffers_, check_);
-    bind(buffers_, {&*bound_, 1}, sets);
+    bind_cases(buffers_, {&*bound_, 1}, sets);
     return bound_->check_first(result_);
   }
 
@@ -67,7 +67,7 @@ TEST_F(BoundCaseTest, ReplacedOutputsAreComputedAgain) {
 TEST_F(BoundCaseTest, NewLaunchesLieElsewhere) {
   ASSERT_EQ(check_first(MadeUpCase::copy), std::nullopt);
   const Launch* const before = bound_->rotation().data();
-  bind(buffers_, {&*bound_, 1}, 1);
+  bind_cases(buffers_, {&*bound_, 1}, 1);
   EXPECT_NE(bound_->rotation().data(), before);
 }
 
@@ -84,7 +84,7 @@ TEST_F(BoundCaseTest, TechniquesOfAProblemShareItsBuffersAndAPlan) {
   BoundCase second(c, problem, buffers_, check_, first.plan());
   EXPECT_EQ(prepared, 1);
   std::array pair{std::move(first), std::move(second)};
-  bind(buffers_, pair, 2);
+  bind_cases(buffers_, pair, 2);
   ASSERT_EQ(pair[0].sets().size(), 2);
   EXPECT_TRUE(std::ranges::equal(pair[0].sets(), pair[1].sets()));
 }

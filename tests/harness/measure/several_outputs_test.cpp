@@ -29,6 +29,7 @@ Operation doubled_and_largest() {
   };
   op.row_length = [](const Shape&) { return 1; };
   op.reduction = [](const Shape&) { return 1.0; };
+  op.flops = [](const Shape& s) { return static_cast<double>(s["m"] * s["n"]); };
   op.reference = [](const Shape& s, std::int64_t row, std::span<const View> in,
                     std::span<Expected> out) {
     std::size_t largest = 0;
