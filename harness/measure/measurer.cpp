@@ -50,9 +50,11 @@ Record Measurer::described(const Case& c) const {
 
 Record Measurer::measure(const Case& c, double seconds, const std::function<bool()>& stop) {
   sampling_s_ = 0;
-  settle_isolation(*device_, *c.implementation);
+  const std::optional<std::string> unsupported = unsupported_reason(c);
+  // A case that cannot run may have no implementation.
+  if (!unsupported) settle_isolation(*device_, *c.implementation);
   Record record = described(c);
-  record.reason = unsupported_reason(c);
+  record.reason = unsupported;
   if (record.reason) return record;
   const bool shared = is_remote(*c.implementation);
   if (buffers_.shared() != shared) buffers_ = Buffers(*device_, fill_, seed_, shared);

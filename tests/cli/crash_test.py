@@ -73,7 +73,7 @@ def test_a_run_goes_on_in_its_folder_where_the_kernel_left_it(tmp_path):
     assert done.returncode == ROW_FAILED, done.stderr
     assert ids(tmp_path / "results") == planned("elsewhere")
     written = [tmp_path / "junit.xml", *(tmp_path / "results").iterdir()]
-    assert len(written) == 5 and all(path.stat().st_mode & 0o400 for path in written)
+    assert len(written) == 6 and all(path.stat().st_mode & 0o400 for path in written)
 
 
 def test_a_run_with_a_crash_can_be_resumed_and_verified(tmp_path):
