@@ -113,8 +113,9 @@ def cu_without_device_code(root: Path) -> list[str]:
 
 
 def commands_of(root: Path) -> set[str]:
-    """The modules whose main() is a command, by the table of __main__.py."""
-    return set(re.findall(r'": \("([\w.]+)", "', (root / PACKAGE / "__main__.py").read_text(encoding="utf-8")))
+    """The modules whose main() is a command, by the table of __main__.py; none in a tree without the package."""
+    table = root / PACKAGE / "__main__.py"
+    return set(re.findall(r'": \("([\w.]+)", "', table.read_text(encoding="utf-8"))) if table.exists() else set()
 
 
 def imported_commands(root: Path) -> list[str]:
