@@ -23,26 +23,11 @@ struct ShowOptions {
   bool json = false;
 };
 
-// The rows of a folder as the table shows them: with the shares and the flags of the judgement.
-std::vector<Record> judged_records(const JudgedRun& run) {
-  std::vector<Record> records = read_records(run.folder);
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const JudgedRow& row = run.rows.at(i);
-    records[i].flags = row.flags;
-    records[i].bound = row.bound;
-    records[i].roof = row.roof;
-    records[i].fraction_of_measured_roof = row.fraction_of_measured_roof;
-  }
-  return records;
-}
-
 void print_run(const JudgedRun& run, bool several) {
-  const std::vector<Record> records = judged_records(run);
   if (several) fmt::print("{}\n", printable(run.folder));
   if (run.unfinished) fmt::print("UNFINISHED: {}\n", *run.unfinished);
   std::fflush(stdout);  // before the same file by a stream
-  print_table(std::cout, records, read_standing(run.folder, records).doubts,
-              table_style(wants_color(STDOUT_FILENO)));
+  print_table(std::cout, run.records, run.doubts, table_style(wants_color(STDOUT_FILENO)));
   std::cout.flush();
 }
 

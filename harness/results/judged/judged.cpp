@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "harness/base/checksum.hpp"
-#include "harness/results/doubts.hpp"
 #include "harness/results/judged/raised.hpp"
 #include "harness/results/judged/roofs_of_format.hpp"
 #include "harness/results/keyed_json.hpp"
@@ -94,6 +94,8 @@ JudgedRun judge(const std::string& folder) {
   run.doubts_recorded = standing.doubts_recorded;
   run.moved = moved_of(standing.doubts);
   for (const RaisedRow* row : rows) run.rows.push_back(judged_row_of(*row, standing));
+  run.doubts = standing.doubts;
+  run.records = std::move(records);
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/results/doubts.hpp"
 #include "harness/results/judged/sheets.hpp"
 #include "harness/results/record.hpp"
 
@@ -88,6 +89,10 @@ struct JudgedRun {
   std::vector<MovedCeiling> moved = {};
   std::vector<JudgedDevice> devices = {};
   std::vector<JudgedRow> rows = {};
+  // Not of the document: what its rows were computed from, one record for each row, at the raised
+  // roofs. A table of the same judgement prints them.
+  std::vector<Record> records = {};
+  Doubts doubts = {};
 };
 
 // clang-format off
