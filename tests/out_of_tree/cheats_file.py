@@ -179,9 +179,40 @@ const Registration honest({.operation = "other", .name = "honest", .engine = Eng
 CHOSEN = ("--op", "twice", "--shape", "n:1e6", "--budget", "0.5")
 
 
-def compiled(folder: Path, *options: str) -> Path:
+# A technique whose plans a user may name.
+PLANNED = r"""
+#include "kernels/common/interface/kernel.hpp"
+using namespace ridgebench;
+namespace {
+struct Width {
+  std::int64_t elements;
+  std::string name() const { return "w" + std::to_string(elements); }
+  std::string choice() const { return name(); }
+};
+Launch bind(Queue&, const Width& width, const Shape& s, const float* x, float* y) {
+  return [=, n = s["n"]] {
+    for (std::int64_t first = 0; first < n; first += width.elements) {
+      const std::int64_t end = std::min(n, first + width.elements);
+      for (std::int64_t i = first; i < end; ++i) y[i] = 2 * x[i];
+    }
+  };
+}
+Operation doubling() {
+  Operation op = elementwise({.name = "twice", .flops_per_element = 1, .value = [](double x) { return 2 * x; }});
+  op.formats = {Format::fp32};
+  return op;
+}
+const RegisterOperation twice{doubling()};
+const Registration own({.operation = "twice", .name = "own", .engine = Engine::memory},
+                       planned([](Queue&, const Shape&) { return Width{64}; }, bind,
+                               [] { return std::vector{Width{64}, Width{128}}; }));
+}  // namespace
+"""
+
+
+def compiled(folder: Path, *options: str, source: str = SOURCE) -> Path:
     """The file as a shared object."""
-    (folder / "cheats.cpp").write_text(SOURCE)
+    (folder / "cheats.cpp").write_text(source)
     run(CXX, "-std=c++20", "-shared", "-fPIC", "-O1", "-pthread", f"-I{ROOT}", *options, "cheats.cpp", "-o", "libcheats.so", cwd=folder)
     return folder / "libcheats.so"
 

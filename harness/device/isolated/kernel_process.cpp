@@ -167,13 +167,19 @@ KernelMessage KernelProcess::exchange(KernelMessage command) {
 }
 
 void KernelProcess::use(const Queue& queue) {
-  if (has_device_) return;
-  if (const auto* const gpu = dynamic_cast<const GpuQueue*>(&queue)) {
-    ask({{"do", "open"}, {"device", gpu->device()}, {"early", queue.early_launches()}});
+  const auto* const gpu = dynamic_cast<const GpuQueue*>(&queue);
+  const std::string device = gpu != nullptr ? gpu->device() : "cpu";
+  if (device_) {
+    if (*device_ == device) return;
+    throw std::logic_error("a process of own kernels that has " + *device_ +
+                           " cannot use " + device);
+  }
+  if (gpu != nullptr) {
+    ask({{"do", "open"}, {"device", device}, {"early", queue.early_launches()}});
   } else {
     ask({{"do", "threads"}, {"threads", queue.threads()}});
   }
-  has_device_ = true;
+  device_ = device;
 }
 
 nlohmann::json KernelProcess::ask(const nlohmann::json& command) {

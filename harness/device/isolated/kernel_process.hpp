@@ -52,7 +52,7 @@ class KernelProcess {
   // OutOfMemory, std::bad_alloc or DeviceError as such, all else as std::runtime_error.
 
   // Opens the device of the queue in the process, unless it has one: threads of this host, or the
-  // GPU of a GpuQueue. A process has one device.
+  // GPU of a GpuQueue. A process has one device; std::logic_error for another.
   void use(const Queue& queue);
   // Sends a command and returns the answer's value.
   nlohmann::json ask(const nlohmann::json& command);
@@ -88,7 +88,7 @@ class KernelProcess {
   pid_t process_ = -1;
   int socket_ = -1;
   bool frozen_ = false;
-  bool has_device_ = false;
+  std::optional<std::string> device_;  // that use() opened
   std::uint64_t number_ = 0;                     // of the last command
   std::uint64_t last_launch_ = 0;                // number
   std::map<std::uint64_t, std::size_t> mapped_;  // bytes in use of each arena

@@ -89,14 +89,14 @@ DuelMeasurer::DuelMeasurer(Device& device, Fill fill, std::uint64_t seed)
 
 DuelRecord DuelMeasurer::measure(const DuelCase& duel, const std::function<bool()>& stop) {
   const Stopwatch clock;
-  for (const Case* const side : {&duel.first, &duel.second}) {
-    settle_isolation(*device_, *side->implementation);
-  }
   DuelRecord record = duel.describe();
   record.seed = seed_;
   record.fill = name(fill_);
   record.reason = duel.unsupported();
   if (record.reason) return record;
+  for (const Case* const side : {&duel.first, &duel.second}) {
+    settle_isolation(*device_, *side->implementation);
+  }
   measure_or_fail(record, "duel", [&] {
     // Each duel gets all of the memory: the one before may have been of another format.
     const bool shared =
