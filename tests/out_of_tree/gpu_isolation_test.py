@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from cheats_file import compiled, measured
-from command_line import OK, UNDECIDED, environment, ridgebench
+from cheats_file import PLANNED, compiled, measured
+from command_line import OK, UNDECIDED, environment, ridgebench, strict_json
 
 DRIVER = str(Path(os.environ["RIDGEBENCH_BUILD"]) / "tests" / "fake_driver")
 
@@ -64,7 +64,7 @@ def test_a_gpu_that_two_processes_cannot_share_is_measured_and_said(variables, w
     done, row = on_gpu(cheats, tmp_path / "results", "nothing", **variables)
     assert (row["status"], row["isolated"]) == ("ok", False), done.stderr
     (note,) = [line for line in done.stderr.splitlines() if "not isolated" in line]
-    assert note.startswith("note: own kernels of model are not isolated, because they run in the process that measures them: ")
+    assert note.startswith("note: own kernels of GPUs are not isolated, because they run in the process that measures them: model: ")
     assert note.endswith(why)
 
 
@@ -76,3 +76,15 @@ def test_a_duel_runs_in_the_other_process(cheats, tmp_path):
     assert done.returncode in (OK, UNDECIDED), done.stderr
     assert len(log.read_bytes().splitlines()) >= 2, "one process computes the functions, the other one launches"
     assert all(load.split(b"\0")[1] == b"serve-kernels" for load in log.read_bytes().splitlines())
+
+
+@pytest.mark.parametrize("variables", [{}, {"MODEL_GPU_IS_EXCLUSIVE": "one process alone uses it"}], ids=["shared", "exclusive"])
+def test_named_plans_are_those_of_the_process_that_launches(variables, tmp_path):
+    plans = compiled(tmp_path, "-DRIDGEBENCH_EMULATED_CUDA", source=PLANNED)
+    done = ridgebench("duel", "own@w64", "own@w128", "--op", "twice", "--format", "fp32", "--shape", "n:1e6", "--seconds", "0.5", "--device", "model",
+                      f"--load={plans}", "--json", "--out", tmp_path / "results",
+                      env=environment(LD_LIBRARY_PATH=DRIVER, **variables))  # fmt: skip
+    assert done.returncode in (OK, UNDECIDED), done.stderr
+    (duel,) = strict_json(done.stdout)["duels"]
+    assert [(duel[side]["technique"], duel[side]["choice"]) for side in ("first", "second")] == [("own@w64", "w64"), ("own@w128", "w128")]
+    assert ("not isolated" in done.stderr) == bool(variables)
