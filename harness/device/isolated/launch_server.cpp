@@ -119,26 +119,21 @@ std::span<const Launch> KernelServer::rotation_of(std::span<const std::uint64_t>
 }
 
 double KernelServer::time(std::span<const std::uint64_t> batch) {
+  const std::span<const Launch> launches = rotation_of(batch);
   if (device_) {
     return on_device([&] {
-      const auto repeats = static_cast<std::int64_t>(batch[0]);
-      const double seconds = device_->time_batch(rotation_of(batch), repeats).seconds;
+      const double seconds =
+          device_->time_batch(launches, static_cast<std::int64_t>(batch[0])).seconds;
       device_->wait_for_all();
       return seconds;
     });
-  }
-  std::vector<const Launch*> launches;
-  for (std::size_t i = 1; i + 1 < batch.size(); i += 2) {
-    for (std::uint64_t j = 0; j < batch[i + 1]; ++j) {
-      launches.push_back(&launches_.at(batch[i] + j));
-    }
   }
   // The threads are awake, as they are in a process that launches batch after batch.
 #pragma omp parallel
   asm volatile("" ::: "memory");
   const Stopwatch clock;
   for (std::uint64_t i = 0; i < batch[0]; ++i) {
-    for (const Launch* const launch : launches) (*launch)();
+    for (const Launch& launch : launches) launch();
   }
   return clock.seconds();
 }
