@@ -125,9 +125,17 @@ def test_a_gate_leaves_the_option_to_the_commands_that_it_runs():
     ("[info]\non=h100-sxm  # a sheet\n", ("key 'on' is h100-sxm, without quotes",)),
     ("[run]\nop = ['relu', gelu]\n", ("key 'op' is gelu, without quotes",)),
     ("[run]\nbudget = 10k\n", ("key 'budget' is 10k, without quotes",)),
+    ("[run]\nfilter =\n", ("key 'filter' has no value", "allowed: KEY = VALUE on one line")),
+    ("[run]\nfilter = # all\n", ("key 'filter' has no value",)),
+    ("on\n", ("key 'on' has no value",)),
 ])
 def test_ini_is_refused(text, parts, write):
     refused(ridgebench("info", "--config", write(text)), "my.toml", *parts)
+
+
+def test_a_section_of_a_python_command_is_read_by_it_only(write):
+    config = write("on = 'h200'\n[export]\ncsv\n")
+    assert answer("info", "--config", config) == answer("info", "--on", "h200")
 
 
 def test_numbers_and_comments_of_toml_are_read(write):

@@ -103,23 +103,49 @@ bool is_toml_value(const std::string& text) {
   return RE2::FullMatch(text, kValue);
 }
 
+// Whether a section, such as [plan.train], is read by a command of the Python package.
+bool is_python_section(std::string_view header) {
+  static const RE2 kFirstWord(R"(\[+\s*['"]?([A-Za-z0-9_-]+).*)");
+  std::string command;
+  return RE2::FullMatch(header, kFirstWord, &command) && is_python_command(command);
+}
+
+CLI::FileError no_value(const std::string& file, const std::string& key) {
+  return CLI::FileError(
+      fmt::format("{}: key '{}' has no value; allowed: KEY = VALUE on one line", file, key));
+}
+
+void require_toml_values(const std::string& file, const std::string& key, std::string_view text) {
+  std::string value(text.substr(0, text.find('#')));
+  if (CLI::detail::trim(value).empty()) throw no_value(file, key);
+  for (const std::string& word : unquoted_values(text)) {
+    if (is_toml_value(word)) continue;
+    throw CLI::FileError(fmt::format(
+        "{}: key '{}' is {}, without quotes; allowed: a text in quotes, a number, true, false, "
+        "or a list of them",
+        file, key, word));
+  }
+}
+
 // CLI11 reads INI, too. Python's commands do not, and a file serves all commands.
 void require_toml(const std::string& file, const std::string& text) {
+  static const RE2 kKey("[A-Za-z0-9_-]+");
+  bool of_python = false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     CLI::detail::trim(line);
+    if (line.starts_with('[')) of_python = is_python_section(line);
+    if (of_python || line.starts_with('#') || line.starts_with('[')) continue;
     if (line.starts_with(';')) {
       throw CLI::FileError(
           fmt::format("{}: '{}' is not TOML; allowed: a comment after #", file, line));
     }
     const std::size_t equals = line.find('=');
-    if (line.starts_with('#') || line.starts_with('[') || equals == std::string::npos) continue;
-    for (const std::string& value : unquoted_values(std::string_view(line).substr(equals + 1))) {
-      if (is_toml_value(value)) continue;
-      throw CLI::FileError(fmt::format(
-          "{}: key '{}' is {}, without quotes; allowed: a text in quotes, a number, true, false, "
-          "or a list of them",
-          file, CLI::detail::trim_copy(line.substr(0, equals)), value));
+    if (equals != std::string::npos) {
+      require_toml_values(file, CLI::detail::trim_copy(line.substr(0, equals)),
+                          std::string_view(line).substr(equals + 1));
+    } else if (RE2::FullMatch(line, kKey) && !is_toml_value(line)) {
+      throw no_value(file, line);
     }
   }
 }
