@@ -83,6 +83,10 @@ std::optional<std::string> doubted_claim(double claimed_s, std::optional<double>
                      with_unit(*seen_s, "s"));
 }
 
+bool claim_is_unchecked(double claimed_s, std::optional<double> seen_s) {
+  return seen_s && *seen_s < claimed_s / 2;
+}
+
 void withhold_time(Record& r) {
   r.time.reset();
   for (auto* const value : {&r.time_mean_s, &r.cycles_median, &r.cycles_ci_low, &r.cycles_ci_high,

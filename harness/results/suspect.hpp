@@ -69,6 +69,13 @@ inline constexpr double kSmallestClaim = 0.9;
 // nothing was seen: the kernel of the row is not isolated.
 std::optional<std::string> doubted_claim(double claimed_s, std::optional<double> seen_s);
 
+// The flag of a row whose process may claim too little, unseen: by what the measuring process saw,
+// this launch takes less than half of the claimed time. On a busy host, the time that is taken off
+// for commands and for waiting leaves little of a short batch.
+inline constexpr const char* kClaimUnchecked = "claim_unchecked";
+// Whether a row with this time has that flag, both in seconds.
+bool claim_is_unchecked(double claimed_s, std::optional<double> seen_s);
+
 // Takes the time of a row, and all that follows from it, out of its record. The samples stay.
 void withhold_time(Record& record);
 

@@ -189,6 +189,8 @@ void Measurer::doubt_time(Record& record, std::optional<double> seen_s) {
                  slower_on_new_inputs(probed, median_s, slower_factor(record.bytes, record.sets))) {
     suspect(record,
             fmt::format("launches on new inputs take {:.3g} x as long as the samples", *slower));
+  } else if (claim_is_unchecked(median_s, seen_s)) {
+    record.flags.emplace_back(kClaimUnchecked);
   }
 }
 

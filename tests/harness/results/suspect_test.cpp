@@ -19,6 +19,14 @@ TEST(DoubtedClaim, NeedsAnotherProcess) {
   EXPECT_EQ(doubted_claim(1e-9, std::nullopt), std::nullopt);
 }
 
+TEST(UncheckedClaim, IsAboveTwiceWhatWasSeen) {
+  EXPECT_TRUE(claim_is_unchecked(1.0, 0.0));
+  EXPECT_TRUE(claim_is_unchecked(1.0, 0.49));
+  EXPECT_FALSE(claim_is_unchecked(1.0, 0.5));
+  EXPECT_FALSE(claim_is_unchecked(1.0, 2.0));
+  EXPECT_FALSE(claim_is_unchecked(1.0, std::nullopt));
+}
+
 // A launch of 1 us that moves 4000 bytes, so 4 GB/s.
 Record row_below(double ceiling_bytes_per_s, const std::string& device) {
   Record row = sample_record();
