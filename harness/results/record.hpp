@@ -169,7 +169,7 @@ inline constexpr std::tuple kRecordKeys{
     TimeKey{"time_p10_s", &Summary::p10, "tenth percentile"},
     TimeKey{"time_p90_s", &Summary::p90, "ninetieth percentile"},
     Key{"time_mean_s", &Record::time_mean_s, "s", "time of all samples over all of their launches", kPositive, Absence::not_in_oldest},
-    Key{"seen_s", &Record::seen_s, "s", "of an isolated kernel, per launch: lower quartile of the batches as the measuring process saw them, less commands, waiting and enqueueing; a median below 0.9 of it is not believed", kNotNegative, Absence::not_in_oldest},
+    Key{"seen_s", &Record::seen_s, "s", "of an isolated kernel, per launch: lower quartile of what the measuring process saw, less commands, waiting and enqueueing; a median below 0.9 of it is not believed", kNotNegative, Absence::not_in_oldest},
     Key{"flops_per_s", &Record::flops_per_s, "FLOP/s", "by the median time; null unless ok or unverified, and where flops is 0", kPositive},
     Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok or unverified, and where bytes is 0", kNotNegative},
     Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty where one of them is unknown", kPositive, Absence::not_in_oldest},
