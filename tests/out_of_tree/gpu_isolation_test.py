@@ -81,7 +81,7 @@ def test_a_duel_runs_in_the_other_process(cheats, tmp_path):
 @pytest.mark.parametrize("variables", [{}, {"MODEL_GPU_IS_EXCLUSIVE": "one process alone uses it"}], ids=["shared", "exclusive"])
 def test_named_plans_are_those_of_the_process_that_launches(variables, tmp_path):
     plans = compiled(tmp_path, "-DRIDGEBENCH_EMULATED_CUDA", source=PLANNED)
-    done = ridgebench("duel", "own@w64", "own@w128", "--op", "twice", "--format", "fp32", "--shape", "n:1e6", "--seconds", "0.5", "--device", "model",
+    done = ridgebench("duel", "own@w64", "own@w128", "--op", "twice", "--format", "fp32", "--shape", "n:1e6", "--seconds", "0.5", "--processes", "1", "--device", "model",
                       f"--load={plans}", "--json", "--out", tmp_path / "results",
                       env=environment(LD_LIBRARY_PATH=DRIVER, **variables))  # fmt: skip
     assert done.returncode in (OK, UNDECIDED), done.stderr
