@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::int64_t kBlocksOfAnInput = 256;
 constexpr std::int64_t kSmallestBlock = 64;
+// Most bytes of old inputs that a probe on a host keeps. The host draws 1 to 2 GB/s, and copies
+// many times as much; a GPU draws faster than it copies to the host.
+constexpr double kMostSavedBytes = 0x1p26;
 // First of the streams of new inputs, one of each position, and that of the block.
 constexpr std::uint32_t kNewStreams = 0xC0000000;
 constexpr std::uint32_t kBlockStream = 0xFFFFFFFD;
@@ -77,7 +80,27 @@ std::int64_t NewInputs::new_elements(std::size_t position) const {
   return fresh() ? operands_[position].elements : block_->elements;
 }
 
+void NewInputs::for_each_replaced(auto use) const {
+  if (!fresh()) return;
+  for (std::size_t set = chosen_.first; set < chosen_.first + chosen_.count; ++set) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].access == Access::read) use(set, i);
+    }
+  }
+}
+
+void NewInputs::save() {
+  double bytes = 0;
+  for_each_replaced([&](std::size_t, std::size_t i) { bytes += operands_[i].bytes(); });
+  if (device_->backend() != Backend::cpu || bytes > kMostSavedBytes) return;
+  for_each_replaced([&](std::size_t set, std::size_t i) {
+    const DeviceMemory::Region region = region_of(operands_[i], all_[set][i]);
+    std::ranges::copy(region, saved_.emplace_back().resize(region.size()));
+  });
+}
+
 void NewInputs::write() {
+  if (!written_) save();
   written_ = true;
   DeviceMemory& memory = device_->memory();
   std::vector<DeviceMemory::Region> outputs;
@@ -98,11 +121,15 @@ void NewInputs::write() {
 }
 
 void NewInputs::restore() {
+  std::size_t saved = 0;
   for (std::size_t set = chosen_.first; set < chosen_.first + chosen_.count; ++set) {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const Operand& operand = operands_[i];
       RandomStream from = buffers_->values(set, i);
-      if (operand.access == Access::updated || (fresh() && changes(i))) {
+      if (saved < saved_.size() && operand.access == Access::read) {
+        device_->memory().write(
+            all_[set][i], {saved_[saved++].data(), static_cast<std::size_t>(operand.bytes())});
+      } else if (operand.access == Access::updated || (fresh() && changes(i))) {
         device_->memory().fill(all_[set][i], operand.elements, operand.format, from);
       } else if (changes(i)) {
         from.first += block_->first;

@@ -65,6 +65,10 @@ class NewInputs {
   [[nodiscard]] RandomStream new_values(std::size_t set, std::size_t position) const;
   [[nodiscard]] void* block_data(void* operand) const;
   [[nodiscard]] bool changes(std::size_t position) const;
+  // Calls use(set, position) for each input that changes as a whole, and that launches only read.
+  void for_each_replaced(auto use) const;
+  // Copies these inputs, if copying them back is faster than drawing them again.
+  void save();
   // Of an input that changes.
   [[nodiscard]] std::int64_t new_elements(std::size_t position) const;
   // Writes the new elements of an input that changes, in these ranges, to `copy`. `old` has the old
@@ -79,6 +83,7 @@ class NewInputs {
   Sets chosen_;
   std::uint64_t seed_;
   std::optional<Block> block_;
+  std::vector<HostBuffer> saved_;  // in the order of for_each_replaced()
   bool written_ = false;
 };
 
