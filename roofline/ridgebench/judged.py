@@ -10,7 +10,8 @@ from typing import Any, Optional
 
 from ridgebench import program
 from ridgebench.files import LARGEST_FILE, ResultsError, open_regular, read
-from ridgebench.records import Run, clean, parse
+from ridgebench.records import Run, parse
+from ridgebench.text import clean
 
 FILE = "judged.json"
 LONGEST_S = 600.0  # for the judgement of a folder: it may hold GiB, and a machine may be busy
@@ -79,13 +80,15 @@ def digest(path: Path) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def stored(folder: Path) -> Optional[dict[str, Any]]:
-    """The judgement in judged.json; None where the file is not whole, of another version or not of these records."""
-    if not (folder / FILE).exists():
+def stored(run: Run) -> Optional[dict[str, Any]]:
+    """The judgement in judged.json; None if the file is not whole, has another version or is not of these rows."""
+    path = run.folder / FILE
+    if not path.exists():
         return None
     try:
-        run = parse(read(folder / FILE), "judged", f"{folder / FILE}:1")["runs"][0]
-        return run if all(run[key] == digest(folder / name) for key, name in CHECKED.items()) else None
+        told = parse(read(path), "judged", f"{path}:1")["runs"][0]
+        same = [clean(one["id"]) for one in told["rows"]] == [row.id for row in run.rows]
+        return told if same and all(told[key] == digest(run.folder / name) for key, name in CHECKED.items()) else None
     except (ResultsError, LookupError, TypeError):
         return None
 
@@ -110,7 +113,7 @@ def judged(run: Run) -> Run:
     """The run with its rows under their roofs. Raises ResultsError."""
     if run.judgement is not None:
         return run
-    told = clean(stored(run.folder) or asked(run.folder))
+    told = clean(stored(run) or asked(run.folder))
     if len(told["rows"]) != len(run.rows):
         raise ResultsError(f"{run.folder}: records.jsonl has changed while it was read")
     rows = [replace(row, **{key: found[key] for key in OF_ROW}) for row, found in zip(run.rows, told["rows"])]

@@ -55,12 +55,18 @@ def test_the_file_of_a_run_needs_no_program(finished, monkeypatch):
     assert make_view(load_run(finished), None) == expected
 
 
-@pytest.mark.parametrize("damage", ["cut", "other version", "other records", "other environment", "no object"])
+@pytest.mark.parametrize("damage", ["cut", "other version", "other records", "other environment", "no object", "row gone",
+                                    "rows in another order"])
 def test_a_file_that_does_not_fit_is_judged_again(damage, finished, tmp_path, monkeypatch, capsys):
     folder = shutil.copytree(finished, tmp_path / "run")
     text = (folder / judged.FILE).read_text()
     changed = {"cut": text[:1000], "other version": text.replace("judged:1", "judged:2"), "no object": "[]"}
     (folder / judged.FILE).write_text(changed.get(damage, text))
+    if damage.startswith("row"):
+        document = json.loads(text)
+        rows = document["runs"][0]["rows"]
+        document["runs"][0]["rows"] = rows[:-1] if damage == "row gone" else rows[::-1]
+        (folder / judged.FILE).write_text(json.dumps(document))
     if damage == "other records":
         lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
         (folder / "records.jsonl").write_text("".join(lines[:-1]))
@@ -69,6 +75,7 @@ def test_a_file_that_does_not_fit_is_judged_again(damage, finished, tmp_path, mo
     view = make_view(load_run(folder), None)
     assert view.why_unfinished == ("the run has no end" if damage == "other environment" else "")
     assert len(view.rows) == len(load_run(folder).rows)
+    assert not damage.startswith("row") or view == make_view(load_run(finished), None)
     without_program(monkeypatch)
     assert main(["plot", str(folder), "--out", str(tmp_path)]) == 2
     error = capsys.readouterr().err
