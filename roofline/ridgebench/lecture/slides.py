@@ -10,8 +10,7 @@ from matplotlib.backends.backend_pdf import PdfPages
 
 from ridgebench.command_line import OK, Parser
 from ridgebench.files import output_folder, write_at_once
-from ridgebench.judged import judged
-from ridgebench.plot.drawable import check_range, with_short_texts
+from ridgebench.plot.drawable import drawable
 from ridgebench.plot.drawing import METADATA, drawing, write
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.records import load_run
@@ -82,11 +81,7 @@ def save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
 
 
 def open_run(folder: Optional[Path], device: Optional[str]) -> Optional[View]:
-    if folder is None:
-        return None
-    run = load_run(folder)
-    check_range(run)
-    return make_view(with_short_texts(judged(run)), device)
+    return make_view(drawable(load_run(folder)), device) if folder else None
 
 
 def make(chosen: Namespace) -> deck.Deck:

@@ -9,18 +9,17 @@ from typing import Callable, Optional
 from ridgebench.command_line import OK, Parser
 from ridgebench.data_sheets import find_sheet
 from ridgebench.each_once import each_once
-from ridgebench.files import output_folder
-from ridgebench.judged import judged
+from ridgebench.files import ResultsError, output_folder
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
-from ridgebench.records import ResultsError, Run, load_run
+from ridgebench.records import Run, load_run
 from ridgebench.streams import ENDING, ended
 from ridgebench.text import one_line
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
-from .drawable import check_range, with_points, with_short_texts
+from .drawable import drawable, with_points
 from .drawing import file_name, save_all
 from .runs import devices_of, make_runs
 from .style import THEMES
@@ -74,9 +73,8 @@ def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callabl
 
 
 def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = None) -> View:
-    """The rows of a device, by default of the first one that has rows, with its own data sheet or those of --roof."""
-    check_range(run)
-    view = with_points(make_view(with_short_texts(judged(run)), device), options.points)
+    """The rows of a device of drawable(), by default of the first one that has rows, with its own data sheet or those of --roof."""
+    view = with_points(make_view(run, device), options.points)
     names = options.roof or filter(None, [run.environment["roof"] or view.device["data_sheet"]])
     return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
 
@@ -87,9 +85,7 @@ def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
     if options.points and len(runs) > 1:
         raise ResultsError("--points belongs to one run; allowed: one results directory with it")
     found: list[tuple[View, Path]] = []
-    for run in runs:
-        check_range(run)
-        run = judged(run)
+    for run in map(drawable, runs):
         found += [(open_view(run, options, device), run.folder) for device in devices_of(run, options.device)]
     return [view for view, _ in found], [folder for _, folder in found]
 

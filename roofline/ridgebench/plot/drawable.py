@@ -4,7 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator
 
-from ridgebench.records import ResultsError, Row, Run, load_run
+from ridgebench.files import ResultsError
+from ridgebench.judged import judged
+from ridgebench.records import Row, Run, load_run
 from ridgebench.text import LONGEST, cut
 from ridgebench.view import View
 
@@ -42,6 +44,12 @@ def with_short_texts(run: Run) -> Run:
         for row in run.rows
     ]
     return replace(run, environment=cut(run.environment), rows=rows)
+
+
+def drawable(run: Run) -> Run:
+    """The run under its roofs, with numbers that an axis holds and short texts. Raises ResultsError."""
+    check_range(run)
+    return with_short_texts(judged(run))
 
 
 def with_points(view: View, folders: list[Path]) -> View:

@@ -9,8 +9,7 @@ from typing import Optional
 from ridgebench.data_sheets import find_sheet, sheet_if_known
 from ridgebench.each_once import each_once
 from ridgebench.files import ResultsError
-from ridgebench.judged import judged
-from ridgebench.plot.drawable import check_range, with_points, with_short_texts
+from ridgebench.plot.drawable import drawable, with_points
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.plot.runs import names
 from ridgebench.plot.sweeps import sweeps
@@ -117,9 +116,7 @@ def placed(row: Row) -> bool:
 
 def load(folder: Path) -> Run:
     """A run with short texts whose rows have the number of their samples in `turns`. Raises ResultsError."""
-    run = load_run(folder, turns_of=lambda record, environment: len(record["samples_s"]))
-    check_range(run)
-    run = with_short_texts(judged(run))
+    run = drawable(load_run(folder, turns_of=lambda record, environment: len(record["samples_s"])))
     rows = [replace(row, id=cut(row.id), shape=cut(row.shape), flags=cut(row.flags)) for row in run.rows]
     return replace(run, rows=rows)
 

@@ -9,6 +9,7 @@ import pytest
 from ridgebench.__main__ import main
 from ridgebench.plot import external, roofline
 from ridgebench.plot.cli import open_view, parse
+from ridgebench.plot.drawable import drawable
 from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.roofs import Roofs, measured_roofs
 from ridgebench.records import load_run
@@ -24,7 +25,7 @@ def imported(folder: Path, time_us: float) -> Path:
 
 def view_of(results: Path, *words):
     options = parse([str(results), *map(str, words)])
-    return open_view(load_run(results), options)
+    return open_view(drawable(load_run(results)), options)
 
 
 def svg(results: Path, out: Path, *words) -> str:
