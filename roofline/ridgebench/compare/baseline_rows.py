@@ -74,10 +74,14 @@ def compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits) 
     return compared
 
 
+def states_of(past: store.Baseline, name: str, state: Optional[str]) -> str:
+    """The power states of a row and of the entries that it is compared with, if they differ; empty if they agree."""
+    return differ([state, *(entry.power_state for entry in past.independent(name, state))])
+
+
 def compare_with(past: store.Baseline, name: str, end: str, row: Optional[Row], limits: Limits) -> Comparison:
     """A row of the run against the entries of its power state; of several states, the reason says so."""
     state = row.power_state if row else None
     compared = compare_row(name + end, past.sample(name, state), row, limits)
-    states = differ([state, *(entry.power_state for entry in past.independent(name, state))])
-    compared.reason = with_words(compared.reason, states)
+    compared.reason = with_words(compared.reason, states_of(past, name, state))
     return compared

@@ -6,7 +6,7 @@ from typing import Any, Mapping, NamedTuple, Optional
 
 from ridgebench.command_line import INCOMPARABLE, CommandError
 from ridgebench.compare import gate
-from ridgebench.compare.baseline_rows import compare_with
+from ridgebench.compare.baseline_rows import compare_with, states_of
 from ridgebench.compare.baseline_store import BUILDS, FEWEST_RUNS, Baseline, read_baseline
 from ridgebench.compare.comparable import against
 from ridgebench.compare.limits import Limits, limits_for
@@ -71,9 +71,9 @@ def how(row: Comparison) -> Optional[str]:
     return with_words(f"surely, by {row.pairs} machines" if row.pairs >= FEWEST_RUNS else None, row.reason or "")
 
 
-def of_other_states(row: Comparison) -> bool:
-    """Whether a row of the GPU and its row of the baseline have more than one power state."""
-    return DIFFER in (row.reason or "")
+def of_other_state(past: Past, readings: Mapping[tuple[str, str], Reading], row: str) -> bool:
+    """Whether a compared row has another power state than its entries of the baseline."""
+    return bool(states_of(past.baseline, row, readings[PASSES[0], row].power_state))
 
 
 def judge_past(verdict: Verdict, past: Past) -> None:
@@ -90,8 +90,8 @@ def judge_past(verdict: Verdict, past: Past) -> None:
         worst = slower[0]
         becomes(verdict, SLOW, FAIL, f"{100 * worst.change:.1f} % slower than the baseline in {worst.id} ({how(worst)}){more}")
         verdict.confirmed = verdict.confirmed or verdict.state == SLOW
-    elif other := [row for row in rows if of_other_states(row)]:
-        verdict.notes.append(f"against the baseline {DIFFER} in {counted(len(other), 'row')}, {other[0].id} among them")
+    elif other := [row.id for row in rows if of_other_state(past, verdict.gpu.readings, row.id)]:
+        verdict.notes.append(f"against the baseline {DIFFER} in {counted(len(other), 'row')}, {other[0]} among them")
 
 
 def require_comparable(past: Past, gpus: list[Gpu]) -> None:
