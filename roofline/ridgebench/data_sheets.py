@@ -32,10 +32,9 @@ def find_sheet(name: str) -> Sheet:
 
 
 def sheet_if_known(name: str) -> Optional[Sheet]:
-    """The same; None where the sheet is unknown, as that of a user who removed the file. Raises ResultsError without a program."""
+    """The same; None if the sheet is unknown, for example because its file was removed. Raises ResultsError without the program."""
+    program.require_program("show", f"--on={name}")
     try:
         return find_sheet(name)
     except ResultsError:
-        if not program.exists():
-            raise
         return None

@@ -1,4 +1,4 @@
-"""The program ridgebench as a source of numbers: FLOPs, bytes and predictions are defined there alone."""
+"""The program ridgebench as a source of numbers: only the program defines FLOPs, bytes and predictions."""
 
 import json
 import os
@@ -25,25 +25,26 @@ def binary() -> str:
     return command_line.BINARY or str(installed.program() or shutil.which("ridgebench") or "")
 
 
-def exists() -> bool:
-    """Whether there is a program to ask."""
-    return shutil.which(binary() or "ridgebench") is not None
+def require_program(*words: str) -> str:
+    """The path of the program that is to run `ridgebench WORDS`. Raises ResultsError if it is missing."""
+    path = binary()
+    if shutil.which(path) is None:
+        why = f"{path} is not a program" if path else "it is missing"
+        raise ResultsError(f"cannot ask the program ridgebench for `{' '.join(words)}`: {why}; scripts/build.sh builds it")
+    return path
 
 
 def asked(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
     """What `ridgebench WORDS --json` prints. Raises ResultsError with the program's line and its exit code."""
-    code = command_line.USAGE
-    if not exists():
-        raise ResultsError(f"cannot ask the program ridgebench for `{' '.join(words)}`: there is none; scripts/build.sh builds it")
+    path, code = require_program(*words), command_line.USAGE
     try:
-        command = [binary(), *words, "--json"]
-        done = answered(command, text=True, timeout=seconds, errors="replace")
+        done = answered([path, *words, "--json"], text=True, timeout=seconds, errors="replace")
         if done.returncode == 0:
             return json.loads(done.stdout)
         code = done.returncode if done.returncode > 0 else command_line.INTERNAL
         problem = done.stderr.strip().removeprefix("ridgebench: ")
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        problem = f"cannot ask {binary() or 'the binary ridgebench'} for `{' '.join(words)}`: {error}"
+        problem = f"cannot ask {path} for `{' '.join(words)}`: {error}"
     raise ResultsError(problem, code)
 
 
@@ -56,12 +57,13 @@ def ask(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
 def refusal(*words: str, seconds: float = SECONDS) -> tuple[int, str]:
     """Exit code and last line on stderr of a command that only checks its words, such as `run --dry-run`.
 
-    Raises ResultsError where there is no program, or no answer.
+    Raises ResultsError if the program is missing or does not answer.
     """
+    path = require_program(*words)
     try:
-        done = answered([binary(), *words], text=True, timeout=seconds, errors="replace")
+        done = answered([path, *words], text=True, timeout=seconds, errors="replace")
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise ResultsError(f"cannot ask {binary() or 'the binary ridgebench'}: {error}") from None
+        raise ResultsError(f"cannot ask {path}: {error}") from None
     lines = done.stderr.strip().splitlines() or [f"{words[0]} ended with exit code {done.returncode}"]
     return (done.returncode if done.returncode >= 0 else command_line.INTERNAL), lines[-1].removeprefix("ridgebench: ")
 
@@ -83,23 +85,24 @@ def measured(*words: str) -> tuple[int, str]:
     """Exit code of a command that prints for the user, and its last line on stderr, which is not printed where the run
     did not finish.
 
-    The commands in Python that it starts run by this interpreter. Raises ResultsError where there is no program.
+    The commands in Python that it starts run by this interpreter. Raises ResultsError if the program is missing.
     """
+    path = require_program(*words)
     variables = {"RIDGEBENCH_PYTHON": sys.executable, **os.environ}
     last = ""
     try:
         with interruptions_left_to_the_program(), subprocess.Popen(
-                [binary(), *words], stderr=subprocess.PIPE, text=True, errors="replace", env=variables) as running:
+                [path, *words], stderr=subprocess.PIPE, text=True, errors="replace", env=variables) as running:
             for line in running.stderr or ():
                 sys.stderr.write(last)
                 last = line
     except OSError as error:
-        raise ResultsError(f"cannot start {binary() or 'the binary ridgebench'}: {error}") from None
+        raise ResultsError(f"cannot start {path}: {error}") from None
     code = running.returncode
     if code in (command_line.OK, command_line.ROW_FAILED):
         sys.stderr.write(last)
     if code < 0:
-        return command_line.INTERNAL, f"signal {-code} ended {binary()} {words[0]}"
+        return command_line.INTERNAL, f"signal {-code} ended {path} {words[0]}"
     return code, last.strip().removeprefix("ridgebench: ")
 
 

@@ -97,7 +97,7 @@ def start(line: list[str], out: Path) -> None:
     except KeyboardInterrupt:
         raise CommandError(f"interrupted; finished rows are in {out}", INTERRUPTED) from None
     except OSError as error:
-        raise CommandError(f"cannot start {program.binary() or 'the binary ridgebench'}: {error.strerror}") from None
+        raise CommandError(f"cannot start {line[0]}: {error.strerror}") from None
     code = done.returncode if done.returncode >= 0 else INTERNAL
     if code not in (OK, ROW_FAILED) or not (out / "records.jsonl").exists():
         raise CommandError(f"nothing was checked: the run ended with exit code {code}", code or INTERNAL)
