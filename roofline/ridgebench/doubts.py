@@ -1,4 +1,6 @@
-"""The part of environment.json that concerns every row of a run: whether it ended, and how long it might take."""
+"""Doubts about a run by its record only, for commands that do without the judgement: whether it ended, which rows the budget cut,
+and which ceilings moved.
+"""
 
 from typing import Any, Optional
 

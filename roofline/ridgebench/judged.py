@@ -1,6 +1,7 @@
 """The judgement of a run: its rows under their roofs, as the program computes it (docs/method/judged.md).
 
-This package has no rule about roofs. It reads the judgement from judged.json, or asks `ridgebench show` for it.
+This package judges no row. It reads the judgement from judged.json, or runs `ridgebench show`. From the roof of a judged row
+lecture/model.py derives where other sizes of the same operation lie.
 """
 
 import hashlib
@@ -16,7 +17,6 @@ from ridgebench.text import clean
 FILE = "judged.json"
 LONGEST_S = 600.0  # for the judgement of a folder: it may hold GiB, and a machine may be busy
 CHECKED = {"records_sha256": "records.jsonl", "environment_sha256": "environment.json"}
-MARGIN = 0.01  # a row above a ceiling by more raises it; tables say so
 ABOVE_ROOF = "above_roof"  # the flag of a row that is faster than a ceiling
 RAISED = "↑"  # how tables and figures show it
 # The keys of a judged row that take the place of the record's, or that a record lacks.
@@ -34,7 +34,6 @@ class Roof:
     high: float
     formats: tuple[str, ...] = ()
     engine: str = "memory"
-    level: Optional[int] = None
     bandwidth: Optional[float] = None  # of a flat roof: the bytes/s that judge its rows
     mix: str = ""  # of that bandwidth: read, copy, ...
     ridge: Optional[float] = None  # the intensity (FLOP/byte) at which a row turns from memory-bound to compute-bound
@@ -101,7 +100,7 @@ def asked(folder: Path) -> dict[str, Any]:
 
 def roof_of(told: dict[str, Any]) -> Roof:
     return Roof(told["name"], told["per_s"], told["low_per_s"], told["high_per_s"], (told["format"],), told["engine"],
-                told["level"], told["bytes_per_s"], told["traffic"] or "", told["ridge"])
+                told["bytes_per_s"], told["traffic"] or "", told["ridge"])
 
 
 def roofs_of(told: dict[str, Any]) -> Roofs:

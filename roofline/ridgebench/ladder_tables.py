@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from ridgebench.doubts import UNSETTLED
+from ridgebench.files import ResultsError
 from ridgebench.printers import markdown_table
-from ridgebench.records import ResultsError, Row
+from ridgebench.records import Row
 from ridgebench.judged import ABOVE_ROOF
 from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
 from ridgebench.text import markdown

@@ -5,13 +5,15 @@ import textwrap
 from typing import Any, Optional
 
 from ridgebench.doubts import UNSETTLED
+from ridgebench.files import ResultsError
 from ridgebench.printers import markdown_table
-from ridgebench.records import ResultsError, Row
-from ridgebench.judged import ABOVE_ROOF, MARGIN, RAISED
+from ridgebench.records import Row
+from ridgebench.judged import ABOVE_ROOF, RAISED
 from ridgebench.text import markdown
 from ridgebench.units import digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
+MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp
 EXCESS = f"{percent(MARGIN)}\u00a0%"  # what raises a roof
 RAISED_NOTE = f"The arrow {RAISED} marks a rate more than {EXCESS} above the measured ceiling of its roof; such a rate raises the roof."
 MOVED_NOTE = f"The sign {UNSETTLED} marks a share of a roof that moved by more than 2\u00a0% during the run."

@@ -33,11 +33,11 @@ from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.duels import NONE as NO_DUEL
 from ridgebench.duels import duel_table, load_duels, published_duels
-from ridgebench.files import write_named
+from ridgebench.files import ResultsError, write_named
 from ridgebench.fleet.judging.simulated import simulated_table as fleet_table
 from ridgebench.ladder_tables import Source, table_over_runs
 from ridgebench.printers import markdown_table
-from ridgebench.records import ResultsError, load_run, read_environment
+from ridgebench.records import load_run, read_environment
 from ridgebench.result_tables import operation_table, operations_table
 from ridgebench.text import markdown
 from ridgebench.view import View, make_view

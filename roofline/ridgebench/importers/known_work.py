@@ -3,9 +3,10 @@
 from typing import Any
 
 from ridgebench import program
+from ridgebench.files import ResultsError
 from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad
-from ridgebench.records import ResultsError, shape_text
+from ridgebench.records import shape_text
 from ridgebench.view import OPERATIONS
 
 ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device

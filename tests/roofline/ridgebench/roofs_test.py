@@ -10,7 +10,8 @@ from ridgebench.plot import finding, titles
 from ridgebench.plot.page import fits
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.records import Row, load_run
-from ridgebench.judged import ABOVE_ROOF, MARGIN
+from ridgebench.judged import ABOVE_ROOF
+from ridgebench.result_tables import MARGIN
 from ridgebench.view import View, make_view
 
 SERVED_BY_CACHE, SHORT_ROTATION, PARTIAL_RATE = "served_by_cache", "short_rotation", "partial_rate"  # flags

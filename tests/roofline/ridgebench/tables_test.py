@@ -7,8 +7,7 @@ from typing import Callable
 
 import pytest
 from ridgebench import ladder_tables, result_tables, tables
-from ridgebench.result_tables import captioned, format_names
-from ridgebench.judged import MARGIN
+from ridgebench.result_tables import MARGIN, captioned, format_names
 from golden import GOLDEN, ROOT, read_environment
 
 
