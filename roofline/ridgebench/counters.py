@@ -161,4 +161,3 @@ def main(arguments: list[str]) -> int:
         return measure(parser.parse_args(arguments))
     except ENDING as error:
         return ended(error, "counters", "what was counted is kept")
-

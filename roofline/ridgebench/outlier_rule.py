@@ -5,6 +5,6 @@ harness/cli/node/outlier.hpp has the same ones for `run --concurrent`, which nee
 
 LEAST_Z = 3.5  # limit of -z: Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993
 NORMAL = 0.6745  # MAD over standard deviation of a normal distribution
-FLOOR = 0.03  # below the median by less is no defect
+FLOOR = 0.03  # below the median by less is not a defect
 FAIL = 0.06  # below the median by more fails
 FEWEST = 8  # values that are compared; fewer have no z

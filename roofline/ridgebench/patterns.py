@@ -45,7 +45,7 @@ class Pattern:
     """An expression, and the processor time that its searches may still take."""
 
     def __init__(self, text: str, what: str) -> None:
-        """`what` opens the messages: "--filter". Raises CommandError for a text that is no regular expression."""
+        """`what` opens the messages: "--filter". Raises CommandError for a text that is not a regular expression."""
         self.text = text
         self._shown = f"{what} {text[:SHOWN]!r}{'...' * (len(text) > SHOWN)}"
         self._left_s = LIMIT_S

@@ -240,7 +240,7 @@ def read_counters(path: Path) -> dict[str, float]:
             if counted["dram_bytes"] is not None:
                 value = found[str(counted["id"])] = float(counted["dram_bytes"])
                 if not 0 < value < math.inf:
-                    raise ValueError("dram_bytes is no number above 0")
+                    raise ValueError("dram_bytes needs to be a number above 0")
         except (KeyError, TypeError, ValueError) as error:
             raise malformed(origin, error, "no counters") from None
     return found
@@ -257,7 +257,7 @@ def load_run(folder: Path, turns_of: Optional[Callable[[dict, dict], Any]] = Non
     `turns_of(record, environment)` keeps what a caller needs of the samples; a ValueError says what is wrong with them.
     """
     if not folder.is_dir():
-        what = "is no folder" if folder.exists() else "not found"
+        what = "is not a folder" if folder.exists() else "not found"
         raise ResultsError(f"{folder}: {what}; allowed: a results directory")
     environment = clean(read_environment(folder / "environment.json"))
     path = folder / "records.jsonl"

@@ -198,4 +198,3 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
     for page in stale:
         print(f"{page.relative_to(root)}: {'stale' if options.check else 'updated'}")
     return STALE if stale and options.check else OK
-

@@ -46,5 +46,5 @@ def enumerate_words(words: list[str]) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """'1 row', '2 rows'."""
-    return f"{number} {what}{'s' * (number != 1)}"
+    """'1 row', '2 rows', '1,000 rows'."""
+    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -61,7 +61,7 @@ class View:
         return {ceiling: change for ceiling, change in self.judgement.moved.items() if ceiling in known}
 
     def unsettled(self, row: Row) -> list[str]:
-        """The ceilings that limit a row and whose control moved: its share of the roof is no finding."""
+        """The ceilings that limit a row and whose control moved: its share of the roof is not a finding."""
         return list(row.doubted)
 
     @cached_property

@@ -94,5 +94,3 @@ def test_without_restart_the_signal_ends_the_run_and_resume_does_the_rest(tmp_pa
     assert "crashed: SIGSEGV" in result.stderr
     assert crashing("SIGSEGV", "run", "--resume", folder).returncode == ROW_FAILED
     assert ids(folder) == planned("SIGSEGV")
-
-

@@ -19,6 +19,7 @@ from ridgebench.printers import aligned
 from ridgebench.records import Row, Run
 from ridgebench.streams import ENDING, ended
 from ridgebench.text import one_line
+from ridgebench.units import counted
 
 from . import baseline_store as store
 from . import gate, history
@@ -63,9 +64,9 @@ def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], na
         asked = [name for name in names if name in found or not past.of_model]
         rows += [compare_with(past, name, end, found.get(name), limits) for name in asked]
         unknown = sorted(set(found) - set(past.rows))
-        notes += soft + ([f"{len(unknown)} rows are not in the baseline, {unknown[0]} among them"] if unknown else [])
+        notes += soft + ([f"not in the baseline: {counted(len(unknown), 'row')}, {unknown[0]} among them"] if unknown else [])
     if left := len(past.rows) - len({row.id.partition("@")[0] if past.of_model else row.id for row in rows}):
-        notes.append(f"{left} rows of the baseline were not compared")
+        notes.append(f"not compared: {counted(left, 'row')} of the baseline")
     judges = any(row.pairs >= store.FEWEST_RUNS for row in rows)
     if any(0 < row.pairs < store.FEWEST_RUNS for row in rows):
         values = "machines" if past.of_model else "runs"

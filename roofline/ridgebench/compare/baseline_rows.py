@@ -6,6 +6,7 @@ from typing import Optional
 import numpy as np
 
 from ridgebench.records import BROKEN, Row
+from ridgebench.units import counted
 
 from . import baseline_store as store
 from . import gate
@@ -42,7 +43,7 @@ def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) 
     elif change + reach < margin:
         row.verdict = gate.SAME
     else:
-        row.reason = f"{count} runs of the baseline cannot decide; more runs would, or runs that differ less"
+        row.reason = f"{counted(count, 'run')} of the baseline cannot decide; more runs would, or runs that differ less"
     return row
 
 

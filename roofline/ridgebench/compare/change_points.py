@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-SHORTEST = 3  # runs on each side: one odd run is no level
+SHORTEST = 3  # runs on each side: one odd run is not a level
 PENALTY = 2.0  # of a place, in variances x log n: BIC of a mean and a place. The test below decides.
 LEAST_NOISE = 1e-4  # of a log time
 HINT = "without ruptures only trends are shown; `pip install ruptures` adds when a level changed"

@@ -116,7 +116,7 @@ def states(series: dict[str, list[tuple[Run, float]]]) -> list[str]:
 def text(runs: list[Run]) -> str:
     """The trends of the runs as a table, the changes of levels, and what changed in between."""
     if len(runs) < FEWEST_RUNS:
-        raise ResultsError(f"{len(runs)} runs; a trend takes {FEWEST_RUNS}")
+        raise ResultsError(f"{counted(len(runs), 'run')}; a trend takes {FEWEST_RUNS}")
     series, table = measured_by(runs), [["", "row", "runs", "change", "spread", "p"]]
     found = [trend(name, *axes(points)) for name, points in series.items()]
     for t in sorted(found, key=lambda t: (not t.drifts, -abs(t.change), t.id)):

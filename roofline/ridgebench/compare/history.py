@@ -62,7 +62,7 @@ def append(path: Path, report: Report, label: Optional[str]) -> None:
 
 
 def require_history(path: Optional[Path]) -> None:
-    """Raises ResultsError if the first line of an existing file is no line of a history: nothing is added to others."""
+    """Raises ResultsError if the first line of an existing file is not a line of a history: nothing is added to others."""
     if path is None or not path.exists() or path.stat().st_size == 0:
         return
     with path.open("rb") as file:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ridgebench.files import ResultsError
 from ridgebench.records import Row
+from ridgebench.units import counted
 
 from . import gate
 from .conditions import with_conditions
@@ -72,7 +73,7 @@ class Series:
         if bool(causes[0]) == bool(causes[1]):
             return None
         arm = 0 if causes[0] else 1
-        return f"{causes[arm][0]} struck the {ARMS[arm]} in {len(causes[arm])} runs, the other in none"
+        return f"{causes[arm][0]} struck the {ARMS[arm]} in {counted(len(causes[arm]), 'run')}, the other in none"
 
 
 def all_differences(session: Session, pairs: list[Pair], allowed: list[str]) -> tuple[list[str], list[str]]:
@@ -118,7 +119,7 @@ def measured(name: str, series: Series, preset: gate.Preset) -> Comparison:
 def why_undecided(row: Comparison, series: Series, preset: gate.Preset) -> str:
     """What hides the answer, and what would show it."""
     if row.pairs < (first := min(preset.spending)):
-        return f"{row.pairs} pairs; the first look takes {first}"
+        return f"{counted(row.pairs, 'pair')}; the first look takes {first}"
     value = gate.estimate(series.log_ratios)
     needed, spread = gate.pairs_to_decide(value, preset), gate.largest_spread(value, preset)
     given_up = row.pairs < preset.looks[-1] and row.chance < gate.LEAST_CHANCE

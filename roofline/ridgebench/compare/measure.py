@@ -158,7 +158,7 @@ def prepare(session: Session) -> None:
 
 def out_of_time(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float]) -> Report:
     """The report on what is there. The end of the time is a look, so that a large change is found at once."""
-    over = f"--minutes {minutes:g} ended the measuring after {session.pairs} pairs; --resume {session.folder} goes on"
+    over = f"--minutes {minutes:g} ended the measuring after {counted(session.pairs, 'pair')}; --resume {session.folder} goes on"
     if session.pairs == 0:
         raise CommandError(over, UNDECIDED)
     if session.pairs not in session.ends:

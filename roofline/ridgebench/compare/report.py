@@ -75,7 +75,7 @@ class Comparison:
     chance: Optional[float] = None  # of a verdict by the last look, for an undecided row
     tolerance: Optional[float] = None  # where the row has limits of its own, as shares
     margin: Optional[float] = None
-    baseline_value: Optional[float] = None  # of the report's metric, where that is no time
+    baseline_value: Optional[float] = None  # of the report's metric, if that is not a time
     candidate_value: Optional[float] = None
 
 
@@ -108,7 +108,7 @@ class Report:
 
     @property
     def nothing_judged(self) -> bool:
-        """Whether no row says anything about the code: that is no pass."""
+        """Whether no row says anything about the code: that is not a pass."""
         return all(row.verdict in UNJUDGED for row in self.rows)
 
     def counts(self) -> dict[str, int]:
@@ -214,5 +214,5 @@ def text(report: Report) -> str:
         return "\n".join([*lines, headline]) + "\n"
     lines += table(report.rows[:MOST_ROWS])
     if len(report.rows) > MOST_ROWS:
-        lines.append(f"... {len(report.rows) - MOST_ROWS} more rows; --json FILE has all")
+        lines.append(f"... {counted(len(report.rows) - MOST_ROWS, 'more row')}; --json FILE has all")
     return "\n".join([*lines, headline, *explanation(report)]) + "\n"

@@ -97,7 +97,7 @@ class Session(ABC):
         return True
 
     def state_values(self, row: Comparison) -> None:
-        """Sets the values of both sides where they are no times; those of a row are in seconds."""
+        """Sets the values of both sides if they are not times; the values of a row are in seconds."""
 
     @property
     def reference(self) -> Path:

@@ -5,7 +5,7 @@ from typing import Optional
 from ridgebench.printers import aligned
 from ridgebench.records import Row, Run
 from ridgebench.text import clean, cut, short
-from ridgebench.units import digits, rate, seconds
+from ridgebench.units import counted, digits, rate, seconds
 
 from .comparable import LONGEST_VALUE, differences
 from .power_states import differ
@@ -55,6 +55,6 @@ def side_by_side(first: Run, second: Run) -> str:
     sides = (("first:  ", first), ("second: ", second))
     lines = [f"{side}{clean(str(run.folder))}, {model(run)}" for side, run in sides]
     if len(both) > len(shown):
-        table.append([f"... {len(both) - len(shown)} more rows, which no side measured", "", "", ""])
+        table.append([f"... {counted(len(both) - len(shown), 'more row')}, which no side measured", "", "", ""])
     hard, soft = differences(first.environment, second.environment, [])
     return "\n".join([*lines, *aligned(table), "Not a verdict.", *(f"Differs: {clean(short(d))}" for d in hard + soft)]) + "\n"

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Optional
 
-
 from ridgebench.text import one_line
 
 from .found import Found
@@ -40,7 +39,7 @@ def mark_stale(found: list[Found], manifest: Manifest) -> None:
 def mark_copies(found: list[Found]) -> None:
     """DUPLICATE for every GPU whose files another one has, too.
 
-    The one whose files name the GPU that node.json has there is no copy; of several, the first one in order.
+    The one whose files name the GPU that node.json has there is not a copy; of several, the first one in order.
     """
     first: dict[tuple[str, ...], Found] = {}
     for one in sorted(found, key=lambda one: (not one.own, order(one.gpu), one.gpu.attempt)):

@@ -55,7 +55,7 @@ def identity_of(place: Place, results: Results) -> str:
     """The identity of a GPU or a host, which its runs share.
 
     The path without the name of the pass identifies a GPU that has no UUID. The name of a folder that lies directly in
-    the tree may be that of a run and not of a node, and is no part of the identity.
+    the tree may be that of a run and not of a node, and is not a part of the identity.
     """
     own = results.uuid_hash or (results.hostname_hash if results.device == HOST else None)
     if own is None:

@@ -158,7 +158,7 @@ class DeviceRows:
 
 
 def read_rows(path: Path) -> tuple[dict[str, DeviceRows], bool]:
-    """The rows by device, and whether an unfinished last line was left out. A control ceiling is no row."""
+    """The rows by device, and whether an unfinished last line was left out. A control ceiling is not a row."""
     rows: dict[str, DeviceRows] = {}
     for origin, line in lines_of(path):
         if not line.endswith(b"\n"):

@@ -8,6 +8,7 @@ from typing import Optional
 
 from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
 from ridgebench.text import cut, one_line
+from ridgebench.units import counted
 
 from .collect import collect
 from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu
@@ -46,7 +47,7 @@ def summary(fleet: Fleet) -> str:
         numbers = ",".join(str(gpu.index) for gpu in gpus if gpu.index is not None)
         lines.append(f"{state} {node}{f' GPU {numbers}' if numbers else ''}: {reason}")
     if len(reasons) > SHOWN:
-        lines.append(f"and {len(reasons) - SHOWN} more reasons, in {NAME}")
+        lines.append(f"and {counted(len(reasons) - SHOWN, 'more reason')}, in {NAME}")
     return "\n".join(lines) + "\n"
 
 

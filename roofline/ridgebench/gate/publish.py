@@ -98,7 +98,7 @@ def markdown(report: Report) -> str:
     if report.rows:
         lines.append(markdown_table(HEAD, map(cells, report.rows[:MOST_ROWS]), right=(2, 3)))
     if len(report.rows) > MOST_ROWS:
-        lines += ["", f"{len(report.rows) - MOST_ROWS} more rows are not shown."]
+        lines += ["", f"Not shown: {counted(len(report.rows) - MOST_ROWS, 'more row')}."]
     if report.metric:
         lines += ["", f"Compared: {escaped(report.metric)}."]
     lines += [f"\nNote: {escaped(note)}" for note in report.notes]

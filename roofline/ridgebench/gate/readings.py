@@ -32,7 +32,7 @@ class Metric:
         return self.cost(cost)  # an inverse is its own inverse
 
     def of(self, repetitions: list[float]) -> float:
-        """The cost of a row in a process, whose repetitions are no replication of their own."""
+        """The cost of a row in a process, whose repetitions do not replicate the process."""
         return min(map(self.cost, repetitions)) if self.best else self.cost(statistics.median(repetitions))
 
     def __str__(self) -> str:

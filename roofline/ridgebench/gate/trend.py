@@ -118,7 +118,7 @@ def draw(rows: list[Series], source: str, theme: Theme) -> matplotlib.figure.Fig
         y -= 0.3
     metric = next((one.entries[-1].metric for one in rows if one.entries[-1].metric), "time, lower is better")
     more = len(rows) - MOST_PANELS
-    left_out = f" · {more} rows with smaller losses are not drawn" if more > 0 else ""
+    left_out = f" · not drawn: {counted(more, 'row')} with smaller losses" if more > 0 else ""
     marks = f"band: {100 * NOTABLE:g} % · triangle: WORSE than its baseline in that run · hollow: UNDECIDED"
     told = f"{metric}, against the first run · {marks}{left_out}"
     page.text(MARGIN, y, labels.fit(told, NORMAL, WIDTH - 2 * MARGIN), size=NORMAL, color=theme.muted, va="top")

@@ -96,7 +96,7 @@ def say_doubts(imported: Imported) -> None:
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     if options.roof:
-        find_sheet(options.roof)  # refuses what is no sheet
+        find_sheet(options.roof)  # refuses what is not a sheet
     imported = load(options)
     apply_map(imported, options.map)
     _, tool, backend = TOOLS[options.tool]

@@ -55,7 +55,7 @@ def add(points: dict[str, Point], row: dict, origin: str) -> None:
 
 
 def rank(row: Any) -> int:
-    """Repetitions first, then the aggregates in the order of AGGREGATES; others are no points."""
+    """Repetitions first, then the aggregates in the order of AGGREGATES; others do not become points."""
     if not isinstance(row, dict) or row.get("run_type") != "aggregate":
         return 0
     name = row.get("aggregate_name")

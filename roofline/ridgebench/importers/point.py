@@ -37,7 +37,7 @@ class Point:
 
 @dataclass
 class Imported:
-    """The points of a file, what it says of its devices, and the rows that it holds but that are no points."""
+    """The points of a file, what it says of its devices, and its rows that are not points."""
 
     points: list[Point]
     models: dict[int, str] = field(default_factory=dict)  # name of a device by its number
@@ -109,7 +109,7 @@ def device_number(value: Any, origin: str) -> int:
 
 
 def size(value: Any) -> Optional[int]:
-    """The value as a dimension of a shape; None if it is no whole number from 1 to 2^40."""
+    """The value as a dimension of a shape; None if it is not a whole number from 1 to 2^40."""
     text = str(value)
     return int(text) if re.fullmatch(r"[0-9]{1,13}", text) and 1 <= int(text) <= 2**40 else None
 

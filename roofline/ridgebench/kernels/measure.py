@@ -14,6 +14,7 @@ from ridgebench.kernels.library import KernelError
 from ridgebench.kernels.operation import Kernel
 from ridgebench.kernels.run import Run, encoded, joined
 from ridgebench.records import Row, read_rows, shape_text
+from ridgebench.units import counted
 
 Shape = Union[str, Mapping[str, int]]
 
@@ -73,13 +74,13 @@ def measure_isolated(file: str, shapes: Sequence[str], asked: Request) -> Path:
     if not asked.out:
         raise KernelError(f"measure({file!r}, ...) lacks out, the results folder; allowed: out='FOLDER'")
     if not shapes or len(asked.regimes) > 1:
-        raise KernelError(f"{len(shapes)} shapes and {len(asked.regimes)} regimes of {file}; allowed: a shape or more, and "
+        raise KernelError(f"{counted(len(shapes), 'shape')} and {counted(len(asked.regimes), 'regime')} of {file}; allowed: a shape or more, and "
                           "one regime at most")
     words = ["run", f"--load={file}", f"--device={asked.device or 'cpu'}", f"--out={asked.out}", f"--seed={asked.seed}",
              f"--fill={asked.fill}", "--no-plot", *(f"--shape={shape}" for shape in shapes)]
     words += [f"--budget={asked.seconds}"] if asked.seconds else []
     words += [f"--regime={regime}" for regime in asked.regimes if regime]
-    joined(words)  # refuses what is no text
+    joined(words)  # refuses what is not a text
     sys.stdout.flush()
     try:
         code, line = program.measured(*words)

@@ -179,5 +179,3 @@ def activations(deck: Deck) -> Slide:
     return Slide("activations", "Activations, with and without checkpoints", words, lines,
                  f"ridgebench plan activations --layers {LAYERS[1]} --width {WIDTH} --batch {ROWS} --checkpoint sqrt",
                  4, draw, axes=False)
-
-

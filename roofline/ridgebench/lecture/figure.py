@@ -161,4 +161,3 @@ def key_of(scene: Scene, theme: Theme) -> list[Sample]:
         found.append(Sample("measured", colour, marker=round_))
     found.append(Sample("by the model", colour, marker=round_, filled=False))
     return found
-

@@ -163,4 +163,3 @@ def questions(scene: Scene) -> list[str]:
             found.append(f"{mark.name}: {mark.rate / 1e12:.4g} TFLOP/s is above the roof of {roof / 1e12:.4g} TFLOP/s: "
                          f"{DOUBT}")
     return found
-

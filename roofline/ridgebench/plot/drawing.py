@@ -54,7 +54,7 @@ def file_name(text: str) -> str:
 def drawing(theme: Theme) -> Iterator[None]:
     """The settings for a figure. A reader's own Matplotlib settings are not used."""
     with matplotlib.style.context(["default", settings(theme)]), warnings.catch_warnings():
-        # PNG shows boxes for characters that the font lacks; that is no error.
+        # PNG shows boxes for characters that the font lacks; that is not an error.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         yield
 

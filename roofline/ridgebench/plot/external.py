@@ -5,7 +5,7 @@ from typing import Optional
 from matplotlib.axes import Axes
 
 from ridgebench.records import Row
-from ridgebench.units import rate
+from ridgebench.units import counted, rate
 from ridgebench.view import View
 
 from .points import Places, draw_paths, markers
@@ -50,4 +50,4 @@ def questions(view: View, sources: list[Roofs]) -> list[str]:
             speed, roof = rate(row.flops_per_s, "FLOP/s"), rate(max(roofs), "FLOP/s")
             found.append(f"{row.id}: {speed} is above the roof of {roof}: {DOUBT}")
     left = len(found) - MOST
-    return found if left <= 0 else [*found[:MOST], f"{left} more points are above the roof"]
+    return found if left <= 0 else [*found[:MOST], f"above the roof: {counted(left, 'more point')}"]

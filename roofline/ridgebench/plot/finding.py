@@ -4,7 +4,7 @@ from itertools import product
 from typing import Callable, Iterable, Optional
 
 from ridgebench.records import Row
-from ridgebench.units import enumerate_words, percent, rate
+from ridgebench.units import counted, enumerate_words, percent, rate
 from ridgebench.view import View
 
 from .page import family, fits
@@ -61,7 +61,7 @@ def fastest(rows: list[Row], operations: list[str]) -> list[Row]:
 def compute_bound(view: View) -> list[Row]:
     """The fastest compute-bound row of each engine, or of all engines where the view has one format.
 
-    Rows that multiply in their own format come before storage formats. A row whose roof moved is no finding, and a
+    Rows that multiply in their own format come before storage formats. A row whose roof moved is not a finding, and a
     slower one does not stand in for it.
     """
     roofs = {row.id: row for row in view.ceilings}
@@ -163,7 +163,7 @@ def no_claim(view: View) -> str:
     """'no claim: the run was interrupted; 12 verified rows'; empty where the run ended."""
     if not view.why_unfinished:
         return ""
-    count = f"; {len(view.points)} verified rows" * bool(view.points)
+    count = f"; {counted(len(view.points), 'verified row')}" * bool(view.points)
     return in_format(f"no claim: {view.why_unfinished}{count}", view)
 
 
@@ -199,7 +199,7 @@ def roofs_alone(view: View) -> str:
 
 def without_finding(view: View) -> str:
     """The title where no row may head the figure, or none meets a roof."""
-    count = f"{len(view.points)} verified rows"
+    count = counted(len(view.points), "verified row")
     if any(share(row) and row.cut_by_budget for row in view.points):
         return f"{count}; --budget cut the samples of the best ones"
     if any(share(row) for row in view.points):

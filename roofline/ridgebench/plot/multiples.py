@@ -6,6 +6,7 @@ from math import log10
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ridgebench.units import counted
 from ridgebench.view import View
 
 from . import external, grid, labels
@@ -59,7 +60,7 @@ def panel_groups(formats: list[str]) -> dict[str, list[str]]:
 def panels_note(formats: list[str]) -> str:
     """Says how many formats have no panel; empty where all have one."""
     left = len(columns(formats)) - MOST
-    return f"{left} more formats have no panel here: each one has a figure of its own" if left > 0 else ""
+    return f"{counted(left, 'more format')} without a panel here: each one has a figure of its own" if left > 0 else ""
 
 
 def with_headroom(area: tuple[Limits, Limits]) -> tuple[Limits, Limits]:

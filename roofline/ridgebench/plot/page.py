@@ -46,7 +46,7 @@ def subtitle(view: View) -> str:
 def unserved(views: list[View]) -> str:
     """The number of the cases that were skipped; empty without one."""
     count = sum(row.status == "skipped" for view in views for row in view.not_ok)
-    return f"{count} case{'s' * (count > 1)} not served: see the report{'s' * (len(views) > 1)}" if count else ""
+    return f"{counted(count, 'case')} not served: see the report{'s' * (len(views) > 1)}" if count else ""
 
 
 def power_states(view: View) -> str:
@@ -164,7 +164,7 @@ def results_not_ok(view: View) -> list[Row]:
 
 
 def undrawn_groups(view: View) -> list[Group]:
-    """What a figure leaves out, with the reason. Skipped cases are no results: unserved() counts them."""
+    """What a figure leaves out, with the reason. Skipped cases are not results: unserved() counts them."""
     found = row_groups(results_not_ok(view))
     others = [row for row in view.selected if row.drawable and row.regime != "steady"]
     if others:
@@ -212,7 +212,7 @@ def draw_groups(page: Axes, groups: list[Group], left: float, top: float, width:
         lines = labels.wrap(text, SMALL, width - indent, most)
         left_over = len(groups) - index
         if y - (len(lines) - 1 + (left_over > 1)) * LINE < last - 0.01:
-            text = f"… {left_over} more reasons: see records.jsonl"
+            text = f"… {counted(left_over, 'more reason')}: see records.jsonl"
             page.text(left, y, text, size=SMALL, va="top")
             return
         page.text(left, y, group.head, size=SMALL, weight="bold", va="top")

@@ -3,7 +3,7 @@
 from typing import Optional
 
 from ridgebench.records import Row
-from ridgebench.units import digits, percent
+from ridgebench.units import counted, digits, percent
 from ridgebench.view import View
 
 from .finding import best, capital, moved_finding, no_claim, settled, spoken
@@ -28,7 +28,7 @@ def time_title(view: View) -> str:
     if not nearest:
         cut = any(excess(row) and row.cut_by_budget for row in view.points)
         nothing = "--budget cut the samples of the best ones" if cut else "no measured roof to predict a bound from"
-        return capital(moved) if moved else f"Time of {len(view.points)} verified rows; {nothing}"
+        return capital(moved) if moved else f"Time of {counted(len(view.points), 'verified row')}; {nothing}"
     listed = ", ".join(f"{op} {digits(max(value, 1.0))}" for op, value in nearest.items())
     slowest = digits(max(x for row in view.points if (x := excess(row))))
     title = f"Time over the least by the roofs, best hand-written rows: {listed}; slowest row: {slowest}"
@@ -44,9 +44,9 @@ def error_title(view: View) -> str:
     if not checked:
         return "No verified row to draw"
     if row is None:
-        return f"All {len(checked)} verified rows match the reference exactly"
+        return f"{counted(len(checked), 'verified row')} without any error"
     who = f"{row.format} {spoken(row.op)} ({row.technique})"
     return (
-        f"{len(checked)} verified rows: {exact} without any error; "
+        f"{counted(len(checked), 'verified row')}: {exact} without any error; "
         f"the nearest to its tolerance, {who}, uses {percent(row.relative_error)} % of it"
     )

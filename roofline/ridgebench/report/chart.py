@@ -5,7 +5,7 @@ from typing import Iterator
 
 from ridgebench.plot.style import shape
 from ridgebench.records import Row
-from ridgebench.units import rate
+from ridgebench.units import counted, rate
 
 from . import marks, roofs
 from .columns import name_of, ratio_text
@@ -95,7 +95,7 @@ def description(content: Content) -> str:
     drawn = sum(placed(row) for _, row in content.rows)
     runs = "; ".join(f"{run.letter}: {run.name}" for run in content.runs)
     return (
-        f"{drawn} points of {runs}. Solid lines are the measured roofs of {content.runs[roofs.FIRST].letter}, dashed "
+        f"{counted(drawn, 'point')} of {runs}. Solid lines are the measured roofs of {content.runs[roofs.FIRST].letter}, dashed "
         "lines are those of a data sheet. The table below holds the same rows."
     )
 

@@ -53,7 +53,7 @@ def idle_line(view: View) -> tuple[str, ...]:
 
 
 def clock_and_power(view: View) -> str:
-    """What each unit holds while it is busy: all ceilings, those that are no roof among them."""
+    """What each unit holds while it is busy: all ceilings, also the ceilings that are not roofs."""
     found = [power_line(row) for row in view.verified_ceilings if row.clock_hz and watts(row)]
     if not found:
         return ""

@@ -10,7 +10,7 @@ from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
 from ridgebench.printers import html_table
 from ridgebench.records import Row, shape_text
-from ridgebench.units import digits, percent, rate, seconds
+from ridgebench.units import counted, digits, percent, rate, seconds
 from ridgebench.view import View
 
 from .cells import text
@@ -33,7 +33,7 @@ def counts(run: ShownRun) -> str:
     """'219 verified rows, 40 ceilings, 132 skipped'."""
     verified = sum(row.drawable for row in run.rows)
     ceilings = len(run.view.verified_ceilings)
-    parts = [f"{verified} verified rows", *[f"{ceilings} ceilings"] * bool(ceilings)]
+    parts = [counted(verified, "verified row"), *[counted(ceilings, "ceiling")] * bool(ceilings)]
     statuses: dict[str, int] = {}
     for row in run.view.not_ok:
         statuses[row.status] = statuses.get(row.status, 0) + 1
@@ -45,7 +45,7 @@ def counts(run: ShownRun) -> str:
 def finding(run: ShownRun) -> str:
     """The title of the run's figure, which is about its steady rows."""
     if run.rows and not (run.view.points or run.view.external):
-        return f"{len(run.rows)} verified rows, none of them steady"
+        return f"{counted(len(run.rows), 'verified row')}, none of them steady"
     return roofline_title(run.view)
 
 

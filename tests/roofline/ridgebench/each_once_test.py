@@ -35,7 +35,7 @@ def test_a_link_beside_its_run_is_no_further_run(folder):
     alone, both = (ridgebench("export", "--csv", *names, cwd=folder) for names in (["run"], ["latest", "run"]))
     assert (both.returncode, both.stdout) == (0, alone.stdout)
     done = ridgebench("baseline", "drift", "latest", "run", cwd=folder)
-    assert done.returncode == 2 and "1 runs; a trend takes 5" in done.stderr
+    assert done.returncode == 2 and "1 run; a trend takes 5" in done.stderr
 
 
 @pytest.mark.parametrize("other", ["run", "latest", "copy"])

@@ -5,10 +5,14 @@ import json
 
 import pytest
 
+from ridgebench.compare import gate
 from ridgebench.compare.comparable import differences
-from ridgebench.compare.report import incomparable, text
+from ridgebench.compare.report import MOST_ROWS, Comparison, Report, incomparable, text
+from ridgebench.fleet.render import markdown
+from ridgebench.gate import publish
 from ridgebench.plot import labels
 from ridgebench.text import LONGEST, Cut, apart, cut, short
+from ridgebench.units import counted
 
 BLAS = "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY with a long middle part "
 
@@ -54,3 +58,18 @@ def test_long_texts_are_cut_before_they_are_measured(monkeypatch):
     assert labels.wrap("word " * 1_000_000, 10, 2.0, 2)[0] == "word word word word"
     assert max(seen) <= LONGEST + 2
     assert cut({"a": ["b" * 501]}) == {"a": ["b" * 500 + "…"]}
+
+
+def test_a_number_and_its_noun_agree():
+    assert [counted(number, "row") for number in (0, 1, 2, 1234)] == ["0 rows", "1 row", "2 rows", "1,234 rows"]
+
+
+@pytest.mark.parametrize(("more", "words"), [(1, "1 more row"), (2, "2 more rows")])
+def test_a_table_counts_what_it_leaves_out(more, words):
+    def report(shown: int) -> Report:
+        return Report("stored", "a", "b", [Comparison(f"row{number}", gate.SAME, change=0.0) for number in range(shown + more)])
+
+    assert f"... {words}; --json FILE has all\n" in text(report(MOST_ROWS))
+    assert f"Not shown: {words}.\n" in publish.markdown(report(publish.MOST_ROWS))
+    lines = [("key", "value")] * (markdown.MOST + more)
+    assert f"\n{words.replace('row', 'line')}: see report.json\n" in markdown.table(("key", "value"), lines)

@@ -15,7 +15,6 @@ from . import hostlist, scheduler
 from .suites import OWN, SUITES
 
 
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="a node or a range gn[1-4] a line, with its number of GPUs; default: sinfo")
     parser.add_argument("--partition", default="", metavar="PARTITION", help="only the nodes of this partition of Slurm")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ridgebench.text import cut
-from ridgebench.units import enumerate_words
+from ridgebench.units import counted, enumerate_words
 
 from ..gpu import DUPLICATE
 from .conditions import MOVED
@@ -95,7 +95,7 @@ def node_findings(assessment: Assessment) -> list[Finding]:
         more = f" and {len(effect.columns) - 1} more" if len(effect.columns) > 1 else ""
         unit = " per clock" if column.per_clock else ""
         confirmed = sum(verdict.confirmed for verdict in mine)
-        how = "measured once" if not confirmed else f"confirmed by a second attempt on {confirmed} GPUs"
+        how = "measured once" if not confirmed else f"confirmed by a second attempt on {counted(confirmed, 'GPU')}"
         reason = f"the whole node is {100 * -effect.effect:.1f} % slow{unit} in {column.name}{more}; {how}"
         severity = min((verdict.severity for verdict in mine), key=SEVERITIES.index)
         next_ = mine[0].next.split(" -i ")[0]

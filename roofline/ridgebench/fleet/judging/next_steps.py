@@ -2,7 +2,6 @@
 
 import shlex
 
-
 from ridgebench.text import one_line
 
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet

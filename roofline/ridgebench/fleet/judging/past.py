@@ -50,7 +50,7 @@ class Past:
 
 
 def read_past(path: Path) -> Past:
-    """Raises CommandError for what is no baseline of a model of GPUs."""
+    """Raises CommandError for what is not a baseline of a model of GPUs."""
     baseline = read_baseline(path)
     if not baseline.of_model:
         raise CommandError(f"{path}: the baseline of one machine; allowed: one of a model, which `baseline promote --model` makes")

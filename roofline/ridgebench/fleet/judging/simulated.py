@@ -100,5 +100,5 @@ def simulated_table() -> str:
         markdown_table(header, [cells_of(*line) for line in LINES]),
         f"Each line stands for {FLEETS:,} simulated reports of {ROWS} rows in {PASSES} passes, with normally distributed rates.",
         f"Wide rows scatter {WIDER} times as much as the others. Half of the variance is the GPU's own and returns in a second attempt.",
-        "In the last six columns one GPU of each fleet is slow in all rows; the row that finds it is no wide one.",
+        "In the last six columns one GPU of each fleet is slow in all rows; the row that finds it is not a wide one.",
     )

@@ -3,7 +3,6 @@
 import math
 from typing import Any, Optional
 
-
 from ridgebench.text import one_line
 
 from ..judging import findings as found

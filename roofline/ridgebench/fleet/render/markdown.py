@@ -5,6 +5,7 @@ from typing import Collection
 
 from ridgebench.printers import markdown_table
 from ridgebench.text import clean, markdown, markdown_code
+from ridgebench.units import counted
 
 from ..judging import findings as found
 from .details import HEAD, details, rate, share
@@ -23,7 +24,7 @@ def table(head: tuple[str, ...], lines: list[tuple[str, ...]], commands: Collect
         [cell(text) if column not in commands else markdown_code(clean(text)) if text else "" for column, text in enumerate(line)]
         for line in lines[:MOST]
     ]
-    more = f"\n{len(lines) - MOST} more lines: see report.json\n" if len(lines) > MOST else ""
+    more = f"\n{counted(len(lines) - MOST, 'more line')}: see report.json\n" if len(lines) > MOST else ""
     return f"{markdown_table(head, shown)}\n{more}"
 
 

@@ -51,7 +51,7 @@ def subtitle(assessment: Assessment) -> str:
     models = list(dict.fromkeys(gpu.model for gpu in fleet.gpus if gpu.model))
     more = f" and {len(models) - 2} more" if len(models) > 2 else ""
     nodes = len({gpu.node for gpu in fleet.gpus})
-    parts = [f"{', '.join(models[:2])}{more}", f"{nodes:,} node{'s' * (nodes != 1)}"]
+    parts = [f"{', '.join(models[:2])}{more}", counted(nodes, "node")]
     if fleet.manifest:
         parts += [f"planned {text_of(fleet.manifest.planned)}", f"suite {fleet.manifest.suite}"]
     else:

@@ -15,7 +15,7 @@ MOST = 200  # lines of a table; report.json and gpus.csv have all
 
 def table(head: Iterable[str], lines: list[list[str]], numbers: Collection[int] = (), css: str = "") -> str:
     """A table of cells that are HTML already, with at most MOST lines; numbers: columns that are aligned at the right."""
-    more = f'<p class="quiet">{len(lines) - MOST:,} more lines: see report.json and gpus.csv</p>' if len(lines) > MOST else ""
+    more = f'<p class="quiet">{counted(len(lines) - MOST, "more line")}: see report.json and gpus.csv</p>' if len(lines) > MOST else ""
     return html_table(head, lines[:MOST], numbers, css) + more
 
 
@@ -72,7 +72,7 @@ def differences_table(assessment: Assessment) -> str:
 
 
 def groups_text(assessment: Assessment) -> str:
-    """Which GPUs are no peers of the others."""
+    """Which GPUs are not peers of the others."""
     items = []
     for group in assessment.groups[1:]:
         how = "judged among themselves" if group.columns is not None else "not comparable"

@@ -46,7 +46,7 @@ def test_rows_that_one_side_lacks_or_did_not_measure(tmp_path, capsys):
     code, text = describe(first, second, capsys)
     assert code == 0
     assert "no such row" in text and "skipped: no AMX here" in text
-    assert "... 1 more rows, which no side measured" in text
+    assert "... 1 more row, which no side measured" in text
 
 
 def test_what_is_no_run_is_refused(tmp_path, capsys):

@@ -239,7 +239,7 @@ def test_files_that_are_not_there(pair, tmp_path, capsys):
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/zero", GOLDEN / "records.jsonl"])
 def test_a_path_that_is_no_folder(path, pair, capsys):
     assert compare(path, pair[1]) == 2
-    assert capsys.readouterr().err == f"compare: {path}: is no folder; allowed: a results directory\n"
+    assert capsys.readouterr().err == f"compare: {path}: is not a folder; allowed: a results directory\n"
 
 
 @pytest.mark.parametrize("file", ["records.jsonl", "environment.json"])

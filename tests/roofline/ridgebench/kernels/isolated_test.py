@@ -277,7 +277,7 @@ def test_measure_of_a_file_returns_the_rows_of_a_run(tmp_path):
     [
         ("absent", {}, "absent is not in the file; allowed: honest"),
         ("honest", {"shapes": []}, "0 shapes and 0 regimes"),
-        ("honest", {"regimes": ["steady", "cold"]}, "1 shapes and 2 regimes"),
+        ("honest", {"regimes": ["steady", "cold"]}, "1 shape and 2 regimes"),
         ("honest", {"out": ""}, "lacks out, the results folder"),
         ("honest", {"shapes": "k:7"}, "k"),
         ("honest", {"fill": "ones"}, "unknown fill 'ones'"),

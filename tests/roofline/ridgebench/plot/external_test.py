@@ -74,7 +74,7 @@ def test_many_questions_are_counted(results, tmp_path):
     assert main(["import", "csv", str(tmp_path / "x.csv"), "-o", str(tmp_path / "imported")]) == 0
     view = view_of(results, "--points", tmp_path / "imported")
     asked = external.questions(view, roofline.sources(view))
-    assert len(asked) == 6 and asked[-1] == "3 more points are above the roof"
+    assert len(asked) == 6 and asked[-1] == "above the roof: 3 more points"
 
 
 def test_only_imported_points_are_added(results, tmp_path, capsys):

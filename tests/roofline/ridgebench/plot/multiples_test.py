@@ -125,6 +125,6 @@ def test_more_formats_than_panels_are_counted_and_shapes_are_those_of_the_key():
     figure = drawn(replace(view, rows=view.rows + more))
     planes = panels(figure)
     assert len(planes) == multiples.MOST
-    assert any(text.startswith("10 more formats have no panel") for text in words(figure))
+    assert any(text.startswith("10 more formats without a panel") for text in words(figure))
     markers = [c for plane in planes[2:4] for c in plane.collections if len(c.get_offsets()) == 1 and c.get_zorder() == 5]
     assert len({c.get_paths()[0].vertices.tobytes() for c in markers}) == 2
