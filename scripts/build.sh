@@ -1,12 +1,22 @@
 #!/usr/bin/env bash
-# Configures and builds a preset: scripts/build.sh [--program] [preset] [cmake options]. CXX and CUDACXX name other compilers
-# when the build folder is new. Make builds where Ninja is missing. --program builds the program only, unless the build folder
-# has the library already: the two must be of the same sources.
+# Configures and builds a preset: scripts/build.sh [--program | --target NAME] [preset] [cmake options]. CXX and CUDACXX name
+# other compilers when the build folder is new. Make builds where Ninja is missing. --program builds the program only, unless
+# the build folder has the library already: the two must be of the same sources. --target builds this target of CMake only.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/tools.sh
 target=all
-if [[ ${1:-} == --program ]]; then target=ridgebench && shift; fi
+case ${1:-} in
+  --program) target=ridgebench && shift ;;
+  --target)
+    target=${2:-}
+    if [[ -z $target || $target == -* ]]; then
+      echo "build.sh: --target is '$target'; allowed: the name of a target" >&2
+      exit 2
+    fi
+    shift 2
+    ;;
+esac
 preset=${1:-release}
 folder=build/$preset
 if ! has_cmake; then
@@ -30,7 +40,7 @@ fi
 started=$(mktemp)
 trap 'rm -f "$started"' EXIT
 cmake --preset "$preset" -G "$generator" "${options[@]}" "${@:2}" >&2
-if [[ -e $folder/libridgebench.so ]]; then target=all; fi
+if [[ $target == ridgebench && -e $folder/libridgebench.so ]]; then target=all; fi
 cmake --build "$folder" --target "$target" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" >&2
 # scripts/run.sh builds again where a source is newer than the program; a build that had nothing to link is as new.
 program=$folder/ridgebench

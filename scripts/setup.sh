@@ -119,9 +119,21 @@ if sys.prefix != sys.base_prefix: print(*site.getsitepackages(), sep="\n")' \
     >"$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth"
 }
 
+# pip_install [OPTION]... PACKAGE...: lets the pip of .venv install packages, or says why it cannot. An option is one word.
+pip_install() {
+  local said word packages=()
+  for word; do [[ $word == -* ]] || packages+=("$word"); done
+  if ! has_packages .venv/bin/python pip && ! .venv/bin/python -m ensurepip >/dev/null 2>&1; then
+    say "no pip here (Debian: python3-venv) to install ${packages[*]}"
+    return
+  fi
+  said=$(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --timeout 10 --retries 1 "$@" 2>&1) ||
+    say "pip cannot install ${packages[*]}: $(tail -n 1 <<<"$said")"
+}
+
 # Lets pip install into .venv what is missing there.
 install_python_packages() {
-  local package said missing=()
+  local package missing=()
   has_packages .venv/bin/python || return 0
   has_packages .venv/bin/python tomllib || python_packages+=(tomli)  # Python before 3.11
   for package in "${python_packages[@]}"; do
@@ -129,22 +141,13 @@ install_python_packages() {
   done
   has_cmake || missing+=(cmake)
   command -v ninja >/dev/null || missing+=(ninja)
-  if [[ ${#missing[@]} -eq 0 ]]; then
-    return
-  elif ! has_packages .venv/bin/python pip && ! .venv/bin/python -m ensurepip >/dev/null 2>&1; then
-    say "no pip here (Debian: python3-venv) to install ${missing[*]}"
-  else
-    said=$(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --timeout 10 --retries 1 \
-      "${missing[@]}" 2>&1) || say "pip cannot install ${missing[*]}: $(tail -n 1 <<<"$said")"
-  fi
+  [[ ${#missing[@]} -eq 0 ]] || pip_install "${missing[@]}"
 }
 
 # Python's fuzzer has a folder of its own, which only tests/fuzz/run.sh reads: it is larger than all other packages.
 install_fuzzer() {
-  local said
-  [[ -n $checks ]] && ! PYTHONPATH=$fuzzer_folder has_packages .venv/bin/python atheris || return 0
-  said=$(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --timeout 10 --retries 1 \
-    --no-deps --target "$fuzzer_folder" atheris==3.0.0 2>&1) || say "pip cannot install atheris: $(tail -n 1 <<<"$said")"
+  [[ -n $checks ]] && has_packages .venv/bin/python && ! PYTHONPATH=$fuzzer_folder has_packages .venv/bin/python atheris || return 0
+  pip_install --no-deps --target="$fuzzer_folder" atheris==3.0.0
 }
 
 # missing_headers COMPILER NAME=HEADER...: prints the names whose header the compiler does not find.
@@ -157,15 +160,10 @@ missing_headers() {
 
 # Names in one line which checks of scripts/check.sh will be refused.
 name_missing_checks() {
-  local check tool missing=()
+  local check missing
   [[ -n $checks ]] || return 0
-  for check in "${!check_tools[@]}"; do
-    for tool in ${check_tools[$check]}; do command -v "$tool" >/dev/null || missing+=("$tool"); done
-  done
-  PYTHONPATH=$fuzzer_folder has_packages scripts/python.sh atheris || missing+=(atheris)
-  [[ ${#missing[@]} -gt 0 ]] || return 0
-  mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
-  say "missing for scripts/check.sh: ${missing[*]}"
+  mapfile -t missing < <(for check in "${!check_tools[@]}"; do missing_for "$check"; done | sort -u)
+  [[ ${#missing[@]} -eq 0 ]] || say "missing for scripts/check.sh: ${missing[*]}"
 }
 
 # Names in one line what is missing now. Fails where the sources cannot be built.

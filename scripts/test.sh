@@ -4,7 +4,7 @@
 #   --quick    leaves out the tests that take more than some seconds: what to run after each change
 #   --all      adds the thorough tests, which take minutes, as CI does
 #   --no-cuda  leaves the CUDA half out; without it, a machine without nvcc fails
-#   --checks   also runs the sanitizers, clang-tidy and clang-format
+#   --checks   then runs scripts/check.sh with all of its checks
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/tools.sh

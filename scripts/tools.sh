@@ -6,6 +6,13 @@ fuzzer_folder=$PWD/build/fuzzed/python
 # What each check of scripts/check.sh needs besides what the tests do.
 declare -A check_tools=([format]=clang-format-19 [tidy]="clang-tidy-19 clang++-19" [valgrind]=valgrind [fuzz]=clang++-19)
 
+# missing_for CHECK: prints the tools that a check of scripts/check.sh lacks, one a line.
+missing_for() {
+  local tool
+  for tool in ${check_tools[$1]:-}; do command -v "$tool" >/dev/null || echo "$tool"; done
+  [[ $1 != fuzz ]] || PYTHONPATH=$fuzzer_folder has_packages scripts/python.sh atheris || echo atheris
+}
+
 newest() { printf '%s\n' "$@" | sort -V | tail -n 1; }
 
 has_cmake() {

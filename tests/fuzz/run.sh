@@ -13,8 +13,8 @@ python=(gbench nvbench ncu cutlass triton csv map environment_py records_py comp
 seconds=${1:-600}
 chosen=("${@:2}")
 [[ ${#chosen[@]} -gt 0 ]] || chosen=("${program[@]}" "${python[@]}")
-if [[ ! $seconds =~ ^[1-9][0-9]*$ ]]; then
-  echo "run.sh: SECONDS is '$seconds'; allowed: a whole number from 1 on" >&2
+if [[ ! $seconds =~ ^[1-9][0-9]{0,6}$ || $seconds -gt 5999940 ]]; then  # 99999 minutes, as check.sh --fuzz
+  echo "run.sh: SECONDS is '$seconds'; allowed: a whole number from 1 to 5999940" >&2
   exit 2
 fi
 for reader in "${chosen[@]}"; do

@@ -81,6 +81,22 @@ def test_the_program_is_built_without_the_library_until_the_folder_has_one(machi
     assert "--target all " in machine.calls("cmake --build")[-1]
 
 
+def test_a_target_is_built_by_the_same_generator(machine):
+    assert machine.call("build.sh", "--target", "fuzz_targets", "fuzz").returncode == 0
+    assert "cmake --build build/fuzz --target fuzz_targets " in machine.calls("cmake --build")[-1]
+    assert "-G Ninja" in machine.calls("cmake --preset fuzz")[-1]
+    (machine.root / "build" / "fuzz" / "libridgebench.so").touch()
+    assert machine.call("build.sh", "--target", "fuzz_targets", "fuzz").returncode == 0
+    assert "--target fuzz_targets " in machine.calls("cmake --build")[-1]
+
+
+@pytest.mark.parametrize("words", [[], ["--program"], [""]])
+def test_a_target_without_a_name_is_refused(machine, words):
+    done = machine.call("build.sh", "--target", *words)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "allowed: the name of a target" in done.stderr
+    assert machine.calls("cmake --build") == []
+
+
 def test_ccache_gets_files_without_precompiled_headers(machine):
     assert "PRECOMPILE" not in build(machine)[1]
     machine.add("ccache")

@@ -1,6 +1,9 @@
 """scripts/check.sh: which checks it runs, what it refuses, and how it ends."""
 
+import subprocess
+
 import pytest
+from golden import ROOT
 from stub_tools import Machine
 
 TOOLS = {"format": "clang-format-19", "tidy": "clang-tidy-19", "fuzz": "clang++-19", "valgrind": "valgrind"}
@@ -21,7 +24,9 @@ def machine_fixture(tmp_path):
     ("arguments", "named"),
     [
         (["style"], "'style'; allowed: --fuzz MINUTES, format tidy memory valgrind fuzz"),
-        (["--fuzz"], "--fuzz is ''; allowed: whole minutes from 1 on"),
+        (["--fuzz"], "--fuzz is ''; allowed: whole minutes from 1 to 99999"),
+        (["--fuzz", "100000"], "--fuzz is '100000'"),
+        (["--fuzz", "99999999999999999999"], "--fuzz is '99999999999999999999'"),
         (["--fuzz", "0.5"], "--fuzz is '0.5'"),
     ],
 )
@@ -51,11 +56,22 @@ def test_a_check_that_fails_ends_at_its_first_error_and_the_others_run(machine):
     assert machine.calls("ctest") == [] and len(machine.calls("clang-format-19")) == 1
 
 
-@pytest.mark.parametrize(("words", "seconds"), [([], 20), (["--fuzz", "10"], 600)])
+@pytest.mark.parametrize(("words", "seconds"), [([], 20), (["--fuzz", "10"], 600), (["--fuzz", "99999"], 5999940)])
 def test_a_search_takes_seconds_or_the_minutes_that_are_asked_for(machine, words, seconds):
     done = machine.call("check.sh", *words, "fuzz")
     assert done.returncode == 0, done.stderr
     assert machine.calls("tests/fuzz/run.sh") == [f"tests/fuzz/run.sh {seconds}"]
+    assert machine.calls("scripts/build.sh") == ["scripts/build.sh --target fuzz_targets fuzz"]
+
+
+@pytest.mark.parametrize(("seconds", "code"), [("0", 2), ("5999941", 2), ("99999999999999999999", 2), ("1h", 2), ("5999940", 0)])
+def test_the_seconds_of_a_search_are_bounded(machine, seconds, code):
+    machine.add_file(machine.root / "tests/fuzz/run.sh", (ROOT / "tests/fuzz/run.sh").read_text("utf-8"))
+    machine.add_file(machine.root / "build/fuzz/tests/fuzz/fuzz_shapes", "#!/bin/sh\necho Done 1 runs\n")
+    command = [machine.root / "tests/fuzz/run.sh", seconds, "shapes"]
+    done = subprocess.run(command, env={"PATH": str(machine.tools)}, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert done.stderr == ("" if code == 0 else f"run.sh: SECONDS is '{seconds}'; allowed: a whole number from 1 to 5999940\n")
 
 
 def test_valgrind_runs_ten_commands_and_shows_what_it_found(machine):
@@ -64,3 +80,11 @@ def test_valgrind_runs_ten_commands_and_shows_what_it_found(machine):
     done = machine.call("check.sh", "valgrind")
     assert done.returncode == 1 and "valgrind: ridgebench plot --terminal" in done.stderr and "Invalid read" in done.stderr
     assert len(machine.calls("valgrind")) == 10
+
+
+@pytest.mark.parametrize(("command", "code", "finds"), [("verify", 2, True), ("info", 6, True), ("doctor", 7, False), ("doctor", 6, True)])
+def test_valgrind_takes_only_the_exit_codes_of_a_command(machine, command, code, finds):
+    machine.add("valgrind", f'case " $* " in *" {command} "*) exit {code} ;; esac')
+    done = machine.call("check.sh", "valgrind")
+    assert done.returncode == finds
+    assert (f"valgrind: ridgebench {command}" in done.stderr) == (f": exit code {code}; allowed: 0" in done.stderr) == finds

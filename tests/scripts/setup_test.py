@@ -79,6 +79,20 @@ def test_what_the_checks_lack_is_one_line(machine):
     assert "check.sh" not in machine.call("setup.sh").stderr
 
 
+def test_the_fuzzer_is_installed_by_a_pip_that_ensurepip_made(machine):
+    machine.add_python()
+    (machine.folder / "index").write_text("atheris")
+    done = machine.call("setup.sh", "--checks")
+    assert "--target=" in machine.calls("python3 -m pip")[-1] and "pip cannot" not in done.stderr
+    assert "pip" in (machine.root / ".venv/bin/python.has").read_text().split()
+
+
+def test_without_pip_the_fuzzer_is_named(machine):
+    machine.add_python(packages=DRAWS.replace("ensurepip", ""))
+    done = machine.call("setup.sh", "--checks")
+    assert "no pip here (Debian: python3-venv) to install atheris==3.0.0\n" in done.stderr
+
+
 def test_an_unknown_argument_is_refused(machine):
     done = machine.call("setup.sh", "--devel")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
