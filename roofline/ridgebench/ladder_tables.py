@@ -1,7 +1,6 @@
 """Markdown tables over several published runs: the steps of an operation, times side by side, the cost of a launch."""
 
 import re
-import textwrap
 from dataclasses import dataclass
 from typing import Callable, Optional
 
@@ -11,11 +10,10 @@ from ridgebench.printers import markdown_table
 from ridgebench.records import Row
 from ridgebench.judged import ABOVE_ROOF
 from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
-from ridgebench.text import markdown
+from ridgebench.text import markdown, page_lines
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
 
-WIDTH = 138  # of a caption's lines
 NONE = "–"
 NT = "nt"  # the layout of a linear layer's forward product
 LIBRARY_NOTE = "The library is the fastest one that was measured at the same size."
@@ -42,7 +40,7 @@ class Source:
 
 def caption(text: str, sources: list[Source]) -> str:
     origins = enumerate_words([provenance(source.view, source.link) for source in sources])
-    return textwrap.fill(f"{text} The numbers come from {origins}.", WIDTH, break_long_words=False, break_on_hyphens=False)
+    return page_lines(f"{text} The numbers come from {origins}.")
 
 
 def share(value: Optional[float]) -> str:

@@ -24,10 +24,11 @@ class Judged(NamedTuple):
     notes: str = ""
 
 
-def aligned(table: list[list[str]]) -> list[str]:
-    """The lines of a table whose columns have the width of their longest cell."""
+def aligned(table: list[list[str]], right: Collection[int] = ()) -> list[str]:
+    """The lines of a table whose columns have the width of their longest cell; right: columns that are aligned at the right."""
     widths = [max(map(len, column)) for column in zip(*table)]
-    padded = ("  ".join(c.ljust(w) for c, w in zip(line, widths)) for line in table)
+    sides = [str.rjust if place in right else str.ljust for place in range(len(widths))]
+    padded = ("  ".join(side(c, w) for side, c, w in zip(sides, line, widths)) for line in table)
     return [line.rstrip() for line in padded]
 
 

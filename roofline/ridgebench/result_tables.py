@@ -1,7 +1,5 @@
 """Tables of one run in Markdown, as README.md and docs/*.md show them."""
 
-import re
-import textwrap
 from typing import Any, Optional
 
 from ridgebench.doubts import UNSETTLED
@@ -9,17 +7,14 @@ from ridgebench.files import ResultsError
 from ridgebench.printers import markdown_table
 from ridgebench.records import Row
 from ridgebench.judged import ABOVE_ROOF, RAISED
-from ridgebench.text import markdown
-from ridgebench.units import digits, percent
+from ridgebench.text import markdown, page_lines
+from ridgebench.units import and_more, digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
 MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp
 EXCESS = f"{percent(MARGIN)}\u00a0%"  # what raises a roof
 RAISED_NOTE = f"The arrow {RAISED} marks a rate more than {EXCESS} above the measured ceiling of its roof; such a rate raises the roof."
 MOVED_NOTE = f"The sign {UNSETTLED} marks a share of a roof that moved by more than 2\u00a0% during the run."
-PAGE_WIDTH = 140  # characters of a line; rows of tables are longer
-LINK_TEXT = re.compile(r"\[[^\]]*\]")
-JOINED = "\0"  # stands for a space at which no line is wrapped
 MOST_NAMES = 2  # of techniques in one cell
 MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
 UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
@@ -28,9 +23,7 @@ UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s
 def captioned(table: str, *sentences: str) -> str:
     """The table and below it the sentences, in lines of the page's width."""
     caption = " ".join(sentence for sentence in sentences if sentence)
-    unbroken = LINK_TEXT.sub(lambda link: link.group().replace(" ", JOINED), caption)
-    filled = textwrap.fill(unbroken, PAGE_WIDTH, break_long_words=False, break_on_hyphens=False)
-    return f"{table}\n\n{filled.replace(JOINED, ' ')}".lstrip()
+    return f"{table}\n\n{page_lines(caption)}".lstrip()
 
 
 def provenance(view: View, link: str) -> str:
@@ -47,7 +40,7 @@ def technique_names(rows: list[Row], origin: str) -> str:
     mine = [row for row in rows if row.origin == origin]
     names = list(dict.fromkeys(row.technique for row in sorted(mine, key=speed, reverse=True)))
     shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
-    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
+    return shown + and_more(len(names) - MOST_NAMES)
 
 
 def format_names(formats: list[str]) -> str:

@@ -4,8 +4,9 @@ import argparse
 import json
 
 from ridgebench.command_line import OK, USAGE, CommandError, Parser
+from ridgebench.printers import aligned
 from ridgebench.records import SCHEMAS
-from ridgebench.text import one_line
+from ridgebench.text import quoted
 
 END = ".schema.json"
 
@@ -20,11 +21,9 @@ def main(arguments: list[str]) -> int:
     name = parse(arguments).name
     paths = {path.name.removesuffix(END): path for path in sorted(SCHEMAS.glob(f"*{END}"))}
     if name is None:
-        width = max(map(len, paths)) + 2
-        for known, path in paths.items():
-            print(f"{known:<{width}}{json.loads(path.read_text('utf-8'))['title']}")
+        print("\n".join(aligned([[known, json.loads(path.read_text("utf-8"))["title"]] for known, path in paths.items()])))
         return OK
     if name not in paths:
-        raise CommandError(f"no schema named {one_line(name)[:60]!r}; allowed: {', '.join(paths)}", USAGE)
+        raise CommandError(f"no schema named {quoted(name)}; allowed: {', '.join(paths)}", USAGE)
     print(paths[name].read_text("utf-8"), end="")
     return OK

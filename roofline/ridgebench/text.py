@@ -5,12 +5,17 @@ HTML is escaped by the standard library's html.escape().
 
 import os
 import re
+import textwrap
 from typing import Any
 
 LONGEST = 500  # characters that a figure or a page shows; measuring a text of megabytes takes minutes
 LONGEST_LINE = 900  # characters of a line for a terminal: a name in it may have megabytes
+LONGEST_QUOTED = 60  # characters of a value in a message about it
 CONTEXT = 20  # characters before the difference of two texts
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with; owasp.org, "CSV Injection"
+PAGE_WIDTH = 140  # characters of a line of a page; rows of tables are longer
+LINK_TEXT = re.compile(r"\[[^\]]*\]")
+JOINED = "\0"  # stands for a space at which no line is wrapped
 MARKUP = re.compile(r"([\\`*_\[\]<>|~&])")  # of Markdown within a line
 PLAIN = " .,;%+=/-"  # besides letters and digits: what no dialect of Markdown takes for markup within a line
 
@@ -54,6 +59,11 @@ def cut(value: Any, most: int = LONGEST) -> Any:
     return [cut(item, most) for item in value] if isinstance(value, list) else value
 
 
+def quoted(value: Any, most: int = LONGEST_QUOTED) -> str:
+    """The text of a value in quotes, for a message about it; a long one is cut."""
+    return repr(cut(str(value), most))
+
+
 def ends(text: str, most: int, mark: str = "...") -> str:
     """The text; of a longer one both ends, `most` characters with the mark between them. Sizes stand at the end of a name."""
     half = (most - len(mark)) // 2
@@ -80,6 +90,12 @@ def apart(one: str, other: str, most: int) -> tuple[str, str]:
         return ("..." if start else "") + text[start : start + most] + end
 
     return shown(one), shown(other)
+
+
+def page_lines(text: str) -> str:
+    """A paragraph of Markdown in lines of PAGE_WIDTH. No line ends within the text of a link."""
+    unbroken = LINK_TEXT.sub(lambda link: link.group().replace(" ", JOINED), text)
+    return textwrap.fill(unbroken, PAGE_WIDTH, break_long_words=False, break_on_hyphens=False).replace(JOINED, " ")
 
 
 def csv_cell(value: Any) -> Any:

@@ -45,6 +45,11 @@ def enumerate_words(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def and_more(number: int, before: str = "") -> str:
+    """' and 3 more' after the things that a text names, ' and in 3 more' with 'in '; empty if the text names all."""
+    return f" and {before}{number:,} more" if number > 0 else ""
+
+
 def counted(number: int, what: str) -> str:
     """'1 row', '2 rows', '1,000 rows'."""
     return f"{number:,} {what}{'s' * (number != 1)}"

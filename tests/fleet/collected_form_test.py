@@ -101,7 +101,7 @@ def test_the_summary_fits_a_screen(fleet):
                 state="hung", reason=f"number {index}"))  # fmt: skip
     shown = summary.summary(collect(fleet))
     assert len(shown.splitlines()) <= 24 and "and 20 more reasons, in fleet.json" in shown
-    assert "STARTED gn1 GPU 3: loaded: hung: number 3" in shown and "STARTED       32  gn[1-4]" in shown
+    assert "STARTED gn1 GPU 3: loaded: hung: number 3" in shown and "STARTED    32  gn[1-4]" in shown
 
 
 def host_run(folder, hostname: str, day: int = 0, factor: float = 1.0) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Iterable, NamedTuple, Optional
 
 from ridgebench import program
 from ridgebench.files import malformed, parse_json, read
-from ridgebench.text import one_line
+from ridgebench.text import one_line, quoted
 from ridgebench.units import counted
 
 DOCTOR_END = ".doctor.json"  # beside the folder of an attempt: nodes/gn1/attempt-1.doctor.json
@@ -87,7 +87,7 @@ def findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
     found: dict[str, tuple[Health, ...]] = {}
     try:
         if value["schema"] != SCHEMA:
-            raise ValueError(f"schema is {str(value['schema'])[:60]!r}; allowed: {SCHEMA}")
+            raise ValueError(f"schema is {quoted(value['schema'])}; allowed: {SCHEMA}")
         for finding in value["findings"]:
             if finding["subject"] == "gpu" and finding["device"] and (one := health_of(finding)):
                 found[str(finding["device"])] = (*found.get(str(finding["device"]), ()), one)

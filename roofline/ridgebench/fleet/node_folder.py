@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 from ridgebench.command_line import INTERRUPTED
 from ridgebench.files import ResultsError, read
-from ridgebench.text import one_line
+from ridgebench.text import one_line, quoted
 
 from .jobs import job as jobs
 from .found import Found, health_of_parts, origins_of, worst
@@ -55,7 +55,7 @@ def pass_state(name: str, entry: dict, open_end: str) -> tuple[str, Optional[str
     if state == "failed" and code is None:  # left out, because the GPU hung or was lost in the pass before
         return STARTED, f"{name}{said}"
     if state not in ("done", "failed"):
-        raise ValueError(f"state of {name} is {str(state)[:60]!r}")
+        raise ValueError(f"state of {name} is {quoted(state)}")
     if state == "done" and not code:
         return DONE, None
     killed = type(code) is int and is_killed(code)
@@ -66,7 +66,7 @@ def inside(folder: Path, name: Any) -> Path:
     """The folder of this name in a node's folder. Raises ValueError for a path that leads out of it, also by a link."""
     path = folder / str(name)
     if Path(str(name)).is_absolute() or ".." in Path(str(name)).parts or not path.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"folder is {str(name)[:60]!r}; allowed: a folder in that of node.json")
+        raise ValueError(f"folder is {quoted(name)}; allowed: a folder in that of node.json")
     return path
 
 
@@ -95,7 +95,7 @@ def gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str,
             results[name] = read_of_pass
     state, reason = worst(states) if states else (FAILED, "node.json names no pass")
     if entry["index"] is not None and type(entry["index"]) is not int:
-        raise ValueError(f"index is {str(entry['index'])[:60]!r}")
+        raise ValueError(f"index is {quoted(entry['index'])}")
     uuid = text_or_none(entry.get("uuid_hash"))
     first = next(iter(results.values()), None)
     gpu = Gpu(
@@ -158,7 +158,7 @@ def read_node(place: Place, setting: Setting) -> list[Found]:
         node: Any = parsed(read(path), str(path))
         name = place.node or one_line(node["node"])
         if node["schema"] != SCHEMA:
-            raise ResultsError(f"{path}: schema is {str(node['schema'])[:60]!r}; allowed: {SCHEMA}")
+            raise ResultsError(f"{path}: schema is {quoted(node['schema'])}; allowed: {SCHEMA}")
         open_end = how_it_ended(job, node, setting.now)
         doctor, unread = doctor_of(place)
         found = [gpu_of(place, name, entry, node, open_end, doctor) for entry in node["gpus"]]

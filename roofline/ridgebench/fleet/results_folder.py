@@ -18,7 +18,7 @@ from ridgebench.compare.consistent import require_rates, require_unchanged
 from ridgebench.doubts import recorded, why_unfinished
 from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant, wrong
 from ridgebench.records import BROKEN
-from ridgebench.text import cut, one_line
+from ridgebench.text import cut, one_line, quoted
 
 from .gpu import Reading
 from .health import Health, during_rows, recorded_of
@@ -80,7 +80,7 @@ def frozen(value: Any) -> Any:
 
 def text_or_none(value: Any) -> Optional[str]:
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"{str(value)[:60]!r} is not a text")
+        raise ValueError(f"{quoted(value)} is not a text")
     return cut(value if value is None or value.isprintable() else one_line(value))
 
 
@@ -89,7 +89,7 @@ def number(record: dict, key: str) -> Optional[float]:
     if value is None:
         return None
     if type(value) not in (int, float) or not 0 <= value < math.inf:
-        raise ValueError(f"{key} is {str(value)[:60]!r}; allowed: null or a number that is not negative")
+        raise ValueError(f"{key} is {quoted(value)}; allowed: null or a number that is not negative")
     return float(value)
 
 
@@ -113,7 +113,7 @@ def reading_of(record: dict) -> Reading:
     """Raises what MALFORMED lists."""
     status = record["status"]
     if status not in STATUSES:
-        raise ValueError(f"status is {str(status)[:60]!r}; allowed: {', '.join(STATUSES)}")
+        raise ValueError(f"status is {quoted(status)}; allowed: {', '.join(STATUSES)}")
     flops, moved = number(record, "flops") or 0.0, number(record, "bytes") or 0.0
     computes = flops > 0 and flops >= FLOPS_TO_A_BYTE * moved
     seconds = number(record, "time_median_s")

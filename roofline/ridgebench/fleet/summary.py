@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
+from ridgebench.printers import aligned
 from ridgebench.text import cut, one_line
 from ridgebench.units import counted
 
@@ -35,10 +36,9 @@ def summary(fleet: Fleet) -> str:
     total, wanted = len(fleet.gpus), expected(fleet)
     seen = sum(gpu.state != MISSING for gpu in fleet.gpus)
     covers = f"{seen} of {wanted} expected" if wanted is not None else f"{total}, and how many should be there is unknown"
-    lines = [f"GPUs: {covers}"]
-    for state, count in counts(fleet).items():
-        names = list(dict.fromkeys(gpu.node for gpu in fleet.gpus if gpu.state == state))
-        lines.append(f"{state:<10}{count:>6}" + (f"  {cut(folded(names), LONGEST_NAMES)}" if names else ""))
+    nodes = {state: list(dict.fromkeys(gpu.node for gpu in fleet.gpus if gpu.state == state)) for state in counts(fleet)}
+    table = [[state, str(count), cut(folded(nodes[state]), LONGEST_NAMES)] for state, count in counts(fleet).items()]
+    lines = [f"GPUs: {covers}", *aligned(table, right=(1,))]
     reasons: dict[tuple[str, str, Optional[str]], list[Gpu]] = defaultdict(list)
     for gpu in fleet.gpus:
         if gpu.state != DONE:

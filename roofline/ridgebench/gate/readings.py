@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ridgebench.compare.report import HIGHER
+from ridgebench.text import LONGEST_QUOTED, cut
 
 LEAST, MOST = 1e-300, 1e300  # whose inverses are numbers, too
 
@@ -85,7 +86,7 @@ def positive(value: Any, what: str) -> float:
             return float(number)
     except OverflowError:
         pass
-    raise BadValue(f"{what} is {repr(value)[:60]}; allowed: a number from {LEAST:g} to {MOST:g}")
+    raise BadValue(f"{what} is {cut(repr(value), LONGEST_QUOTED)}; allowed: a number from {LEAST:g} to {MOST:g}")
 
 
 def readings_of(values: dict[str, list[float]], metric: Metric) -> list[Reading]:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Iterator
 
 from ridgebench.command_line import OK, Parser
+from ridgebench.printers import aligned
 from ridgebench.records import Row, load_run
+from ridgebench.units import counted
 
 
 def accumulation(row: Row) -> str:
@@ -58,10 +60,7 @@ def ratio_in_cycles(hand: Row, library: Row) -> str:
 
 def lines(rows: list[Row]) -> Iterator[str]:
     """The table of rivals, then a line per format."""
-    yield (
-        f"{'product':60} {'hand':32} {'TFLOP/s':>8} {'library':24} {'TFLOP/s':>8}"
-        f" {'ratio':>6} {'cycles':>6} {'GHz':>12} {'pJ/FLOP':>10}"
-    )
+    table = [["product", "hand", "TFLOP/s", "library", "TFLOP/s", "ratio", "cycles", "GHz", "pJ/FLOP"]]
     ratios = defaultdict(list)
     for key, group in sorted(rivals(rows).items()):
         hand, library = group["hand"], group["library"]
@@ -69,15 +68,17 @@ def lines(rows: list[Row]) -> Iterator[str]:
         ratios[(key[0], key[1], key[2], key[4])].append(ratio)
         clocks = "/".join(f"{row.clock_hz / 1e9:.2f}" if row.clock_hz else "-" for row in (hand, library))
         energy = "/".join(picojoules_per_flop(row) for row in (hand, library))
-        yield (
-            f"{' '.join(filter(None, key)):60} {hand.technique:32} {hand.rate / 1e12:8.1f} {library.technique:24}"
-            f" {library.rate / 1e12:8.1f} {ratio:6.3f} {ratio_in_cycles(hand, library):>6} {clocks:>12} {energy:>10}"
-        )
+        table.append([
+            " ".join(filter(None, key)), hand.technique, f"{hand.rate / 1e12:.1f}", library.technique, f"{library.rate / 1e12:.1f}",
+            f"{ratio:.3f}", ratio_in_cycles(hand, library), clocks, energy,
+        ])  # fmt: skip
+    yield from aligned(table, right=(2, 4, 5, 6, 7, 8))
     yield ""
-    for key, values in sorted(ratios.items()):
-        mean = math.exp(sum(map(math.log, values)) / len(values))
-        name = " ".join(filter(None, key))
-        yield f"{name:40} {len(values):3} shapes, geometric mean {mean:.3f}, worst {min(values):.3f}"
+    means = {key: math.exp(sum(map(math.log, values)) / len(values)) for key, values in sorted(ratios.items())}
+    yield from aligned([
+        [" ".join(filter(None, key)), f"{counted(len(ratios[key]), 'shape')}, geometric mean {mean:.3f}, worst {min(ratios[key]):.3f}"]
+        for key, mean in means.items()
+    ])  # fmt: skip
 
 
 def steps(rows: list[Row]) -> Iterator[str]:

@@ -10,8 +10,8 @@ from typing import Any, Iterator, Optional
 
 from ridgebench.command_line import OK, Parser
 from ridgebench.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
+from ridgebench.printers import aligned
 from ridgebench.records import BROKEN, Row, load_run
-
 
 Environment = dict[str, Any]
 
@@ -27,14 +27,15 @@ def percent(value: Optional[float]) -> str:
 
 
 def ceilings(rows: list[Row]) -> Iterator[str]:
-    yield f"{'ceiling':44} {'GB/s or GFLOP/s':>16} {'at clock':>9} {'GHz':>6}"
+    table = [["ceiling", "GB/s or GFLOP/s", "at clock", "GHz"]]
     for row in rows:
         if row.role != "kernel":
             amount = row.flops_per_s if row.saturates in ("fma", "tensor", "sfu") else row.bytes_per_s
             name = f"{row.op}/{row.technique}/{row.format}" + (" again" if row.role == "control" else "")
             clock = f"{row.clock_hz / 1e9:.3f}" if row.clock_hz else "-"
             rate = f"{amount / 1e9:.1f}" if amount else "-"
-            yield f"{name:44} {rate:>16} {percent(row.fraction_of_roof_at_clock):>9} {clock:>6}"
+            table.append([name, rate, percent(row.fraction_of_roof_at_clock), clock])
+    yield from aligned(table, right=(1, 2, 3))
 
 
 def of_roof(row: Optional[Row], environment: Environment) -> str:
@@ -44,19 +45,17 @@ def of_roof(row: Optional[Row], environment: Environment) -> str:
 
 
 def kernels(rows: list[Row], environment: Environment) -> Iterator[str]:
-    yield f"{'kernel':34} {'hand':20} {'of roof':>8} {'MFU':>7} {'library':22} {'of roof':>8} {'hand/library':>12}"
+    table = [["kernel", "hand", "of roof", "MFU", "library", "of roof", "hand/library"]]
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row.role == "kernel":
             groups.setdefault((row.op, row.format, str(row.shape)), []).append(row)
     for (op, form, _), group in sorted(groups.items()):
         hand, library = (best(group, origin, environment) for origin in ("hand", "library"))
-        text = f"{op + '/' + form:34}"
-        for row, width in ((hand, 20), (library, 22)):
-            text += f" {row.technique if row else '-':{width}}"
-            text += f" {of_roof(row, environment):>8}"
-            text += f" {percent(row.mfu if row else None):>7}" if width == 20 else ""
-        yield text + (f" {hand.rate / library.rate:12.3f}" if hand and library else f" {'-':>12}")
+        sides = [[row.technique if row else "-", of_roof(row, environment)] for row in (hand, library)]
+        ratio = f"{hand.rate / library.rate:.3f}" if hand and library else "-"
+        table.append([f"{op}/{form}", *sides[0], percent(hand.mfu if hand else None), *sides[1], ratio])
+    yield from aligned(table, right=(2, 3, 5, 6))
 
 
 def lines(rows: list[Row], environment: Environment) -> Iterator[str]:

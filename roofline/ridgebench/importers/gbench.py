@@ -6,6 +6,7 @@ from typing import Any
 from ridgebench.files import ResultsError, parse_lenient, read
 from ridgebench.importers.point import Imported, Point, bad, number, time, whole, work
 from ridgebench.importers.units import TIMES, scale, si
+from ridgebench.text import quoted
 
 # The library divides a rate by the CPU time unless one of these is part of the name.
 BY_REAL_TIME = ("/real_time", "/manual_time")
@@ -18,7 +19,7 @@ AGGREGATES = ("median", "mean")  # the first that is there stands for a benchmar
 
 def text(row: dict, key: str, origin: str) -> str:
     if not isinstance(row.get(key), str) or not row[key]:
-        raise bad(origin, f"{key} is {str(row.get(key))[:60]!r}; allowed: a text")
+        raise bad(origin, f"{key} is {quoted(row.get(key))}; allowed: a text")
     return row[key]
 
 

@@ -7,6 +7,7 @@ from ridgebench.files import ResultsError
 from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad
 from ridgebench.records import shape_text
+from ridgebench.text import cut
 from ridgebench.view import OPERATIONS
 
 ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
@@ -25,13 +26,13 @@ def complete(point: Point) -> None:
     try:
         answer = program.predict(point.operation, shape_text(point.shape), str(point.format) if own else "fp32", ANY_SHEET)
     except ResultsError as error:
-        raise bad(point.origin, f"{point.name[:200]}: {error}") from None
+        raise bad(point.origin, f"{cut(point.name)}: {error}") from None
     for key in ("flops", "bytes") if own else ("flops",):
         right, stated = float(answer[key]), getattr(point, key)
         if stated is None:
             setattr(point, key, right)
         elif key not in point.counted and abs(stated - right) > DOUBTED * right:
-            raise bad(point.origin, f"{point.name[:200]}: {key} are {stated:g}, but {point.operation} of "
+            raise bad(point.origin, f"{cut(point.name)}: {key} are {stated:g}, but {point.operation} of "
                                     f"{shape_text(point.shape)} has {right:g}; allowed: a difference of up to {DOUBTED:.0%}")
     if "layout" in answer["shape"]:
         point.shape = dict(answer["shape"])

@@ -24,6 +24,7 @@ from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad, size, work
 from ridgebench.patterns import Pattern
 from ridgebench.records import schema_of
+from ridgebench.text import LONGEST_QUOTED, cut, quoted
 
 TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
 FILLED = ("operation", "technique", "format", "shape")  # whose {places} are filled with groups of the name
@@ -52,7 +53,7 @@ def shape(text: str, origin: str) -> dict[str, Any]:
         name, _, value = part.partition(":")
         known = value in LAYOUTS if name == "layout" else size(value) is not None
         if not known or not re.fullmatch(r"[A-Za-z]\w{0,59}", name) or name in found:
-            raise bad(origin, f"shape {text[:100]!r}; allowed: name:size with sizes from 1 to 2^40 joined by /, and "
+            raise bad(origin, f"shape {quoted(text)}; allowed: name:size with sizes from 1 to 2^40 joined by /, and "
                               f"layout:{'|'.join(LAYOUTS)}")
         found[name] = value if name == "layout" else int(value)
     return found
@@ -66,7 +67,7 @@ def evaluate(node: ast.AST, names: dict[str, float]) -> float:
         return names[node.id]
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         return OPERATORS[type(node.op)](evaluate(node.left, names), evaluate(node.right, names))
-    raise ValueError(f"{ast.unparse(node)[:60]!r} is not a number, an operator of + - * / **, or one of {sorted(names)}")
+    raise ValueError(f"{quoted(ast.unparse(node))} is not a number, an operator of + - * / **, or one of {sorted(names)}")
 
 
 def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float:
@@ -77,7 +78,7 @@ def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float
         except (ArithmeticError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
             raise bad(origin, f"{what}: {error}") from None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise bad(origin, f"{what} is {str(value)[:60]!r}; allowed: a number or arithmetic")
+        raise bad(origin, f"{what} is {quoted(value)}; allowed: a number or arithmetic")
     return work(float(value), origin, what)
 
 
@@ -86,18 +87,18 @@ def entry(values: Any, origin: str) -> Entry:
         raise bad(origin, "no table; allowed: [[point]] with keys")
     for key, value in values.items():
         if key not in KEYS:
-            raise bad(origin, f"unknown key {key[:60]!r}; allowed: {', '.join(KEYS)}")
+            raise bad(origin, f"unknown key {quoted(key)}; allowed: {', '.join(KEYS)}")
         if key in TEXTS and not isinstance(value, str):
-            raise bad(origin, f"{key} is {str(value)[:60]!r}; allowed: a text")
+            raise bad(origin, f"{key} is {quoted(value)}; allowed: a text")
     if values.get("regime", "steady") not in REGIMES:
-        raise bad(origin, f"regime is {values['regime'][:60]!r}; allowed: {', '.join(REGIMES)}")
+        raise bad(origin, f"regime is {quoted(values['regime'])}; allowed: {', '.join(REGIMES)}")
     if "name" not in values:
         raise bad(origin, "name is missing: the regular expression that selects the points")
     pattern = Pattern(values["name"], f"{origin}: name")
     for key in FILLED:
         check_places(values.get(key, ""), pattern.groups, f"{origin}: {key}")
     if not PLACE.search(values.get("format", "")) and number_formats.find(values.get("format", "fp32")) is None:
-        raise bad(origin, f"unknown format {values['format'][:60]!r}; allowed: {number_formats.allowed()}")
+        raise bad(origin, f"unknown format {quoted(values['format'])}; allowed: {number_formats.allowed()}")
     return Entry(origin, pattern, values)
 
 
@@ -106,9 +107,9 @@ def check_places(text: str, groups: tuple[str, ...], what: str) -> None:
     for name in PLACE.findall(text):
         if name not in groups:
             allowed = ", ".join(f"{{{group}}}" for group in groups) or "none, as name has no group (?P<word>...)"
-            raise bad(what, f"{{{name[:60]}}} is not a named group of name; allowed: {allowed}")
+            raise bad(what, f"{{{cut(name, LONGEST_QUOTED)}}} is not a named group of name; allowed: {allowed}")
     if re.search("[{}]", PLACE.sub("", text)):
-        raise bad(what, f"{text[:100]!r} has a brace without its pair")
+        raise bad(what, f"{quoted(text)} has a brace without its pair")
 
 
 def load(path: Optional[Path]) -> list[Entry]:

@@ -11,6 +11,7 @@ from ridgebench.importers import tables
 from ridgebench.importers.mapping import shape
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
 from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
+from ridgebench.text import quoted
 
 QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
 TEXTS = ("name", "operation", "technique", "format", "shape")
@@ -30,7 +31,7 @@ def quantities(header: list[str], origin: str) -> dict[str, tuple[str, float]]:
                 raise bad(origin, f"two columns hold {kind}: {found[kind][0]!r} and {column!r}")
             found[kind] = (column, scale(QUANTITIES[kind], unit, origin, kind) if unit else 1.0)
         elif column not in TEXTS and not re.fullmatch("[A-Za-z]", column):
-            raise bad(origin, f"unknown column {column[:60]!r}; allowed: {', '.join(TEXTS)}, time_us, flops, bytes, "
+            raise bad(origin, f"unknown column {quoted(column)}; allowed: {', '.join(TEXTS)}, time_us, flops, bytes, "
                               "and dimensions of one letter")
     if "time" not in found:
         raise bad(origin, "no column with a time; allowed: time_s, time_ms, time_us, time_ns")
@@ -47,7 +48,7 @@ def dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
     sizes = shape_of(letters)
     for name, text in letters.items():
         if name not in sizes:
-            raise bad(origin, f"{name} is {text[:60]!r}; allowed: a whole number from 1 to 2^40")
+            raise bad(origin, f"{name} is {quoted(text)}; allowed: a whole number from 1 to 2^40")
     return sizes
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 
 from ridgebench.files import ResultsError
+from ridgebench.text import quoted
 
 # 1e-15 s to 1e9 s, and at most a zettabyte or a zettaflop: what is outside was read in a wrong unit.
 LEAST_TIME, MOST_TIME, MOST_WORK = 1e-15, 1e9, 1e21
@@ -80,7 +81,7 @@ def number(text: Any, origin: str, what: str) -> float:
     if isinstance(text, str) and NUMBER.fullmatch(text.strip()):
         text = float(text)
     if isinstance(text, bool) or not isinstance(text, (int, float)) or not abs(text) <= sys.float_info.max:
-        raise bad(origin, f"{what} is {str(text)[:60]!r}; allowed: a number")
+        raise bad(origin, f"{what} is {quoted(text)}; allowed: a number")
     return float(text)
 
 
@@ -104,7 +105,7 @@ def whole(value: float) -> float:
 def device_number(value: Any, origin: str) -> int:
     text = str(value)
     if not re.fullmatch("[0-9]{1,3}", text):
-        raise bad(origin, f"device is {text[:60]!r}; allowed: 0 to 999")
+        raise bad(origin, f"device is {quoted(text)}; allowed: 0 to 999")
     return int(text)
 
 

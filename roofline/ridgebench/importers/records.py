@@ -13,7 +13,7 @@ from ridgebench.importers import number_formats
 from ridgebench.importers.known_work import complete
 from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
 from ridgebench.records import schema_of, shape_text
-from ridgebench.text import clean
+from ridgebench.text import clean, quoted
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
 COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones
@@ -27,7 +27,7 @@ def find_time(point: Point) -> None:
     kind, per_s = point.rate
     amount = getattr(point, kind)
     if not amount:
-        raise bad(point.origin, f"{point.name[:200]!r} has {kind} per second and no time; the file of --map states its "
+        raise bad(point.origin, f"{quoted(point.name, LONGEST_NAME)} has {kind} per second and no time; the file of --map states its "
                                 f"{kind}, or operation and shape")
     point.times_s = [time(amount / per_s, point.origin, f"{kind} over {kind} per second")]
 
@@ -74,7 +74,7 @@ def whole_point(point: Point, default_format: Optional[str]) -> None:
         raise bad(point.origin, f"the name has {len(point.name)} characters; allowed: up to {LONGEST_NAME}")
     stated = point.format or default_format
     if stated is None:
-        raise bad(point.origin, f"the format of {point.name[:200]!r} is unknown; --format or the file of --map "
+        raise bad(point.origin, f"the format of {quoted(point.name, LONGEST_NAME)} is unknown; --format or the file of --map "
                                 f"states it, allowed: {number_formats.allowed()}")
     point.format = number_formats.find(stated)
     if point.format is None:

@@ -1,6 +1,7 @@
 """Units of time, traffic and rates. A unit that is not in these tables is an error that names it."""
 
 from ridgebench.importers.point import bad
+from ridgebench.text import quoted
 
 TIMES = {}
 for _prefix, _scale in (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("n", 1e-9), ("p", 1e-12)):
@@ -30,7 +31,7 @@ def scale(table: dict, unit: str, origin: str, what: str):
     if key not in table:
         key = key.lower()
     if key not in table:
-        raise bad(origin, f"unknown unit {unit[:60]!r} of {what}; allowed: {', '.join(list(table)[:12])}, ...")
+        raise bad(origin, f"unknown unit {quoted(unit)} of {what}; allowed: {', '.join(list(table)[:12])}, ...")
     return table[key]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ridgebench.plot.style import THEMES, Theme
+from ridgebench.units import and_more
 
 from . import chart, data, frame, legend, lines, sections, table
 from .sources import Content
@@ -65,7 +66,7 @@ def script_json(value: Any) -> str:
 def title(content: Content) -> str:
     """'Roofline of NVIDIA H200, 2 runs'."""
     models = list(dict.fromkeys(str(run.view.device["model"] or run.view.device["name"]) for run in content.runs))
-    more = f" and {len(models) - MOST_NAMES} more" if len(models) > MOST_NAMES else ""
+    more = and_more(len(models) - MOST_NAMES)
     number = f", {len(content.runs)} runs" if len(content.runs) > len(models) else ""
     return f"Roofline of {', '.join(models[:MOST_NAMES])}{more}{number}"
 

@@ -11,8 +11,8 @@ from ridgebench.compare.report import MOST_ROWS, Comparison, Report, incomparabl
 from ridgebench.fleet.render import markdown
 from ridgebench.gate import publish
 from ridgebench.plot import labels
-from ridgebench.text import LONGEST, Cut, apart, cut, short
-from ridgebench.units import counted
+from ridgebench.text import LONGEST, Cut, apart, cut, page_lines, quoted, short
+from ridgebench.units import and_more, counted
 
 BLAS = "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY with a long middle part "
 
@@ -73,3 +73,18 @@ def test_a_table_counts_what_it_leaves_out(more, words):
     assert f"Not shown: {words}.\n" in publish.markdown(report(publish.MOST_ROWS))
     lines = [("key", "value")] * (markdown.MOST + more)
     assert f"\n{words.replace('row', 'line')}: see report.json\n" in markdown.table(("key", "value"), lines)
+
+
+def test_a_value_in_a_message_is_quoted_and_cut():
+    assert (quoted("a\nb"), quoted(3), quoted("x" * 61)) == ("'a\\nb'", "'3'", f"'{'x' * 60}…'")
+    assert quoted("x" * 61, 61) == f"'{'x' * 61}'"
+
+
+def test_things_that_are_not_named_are_counted():
+    assert [and_more(number) for number in (-1, 0, 1, 2000)] == ["", "", " and 1 more", " and 2,000 more"]
+    assert and_more(2, "in ") == " and in 2 more"
+
+
+def test_a_line_of_a_page_ends_outside_of_a_link():
+    lines = page_lines(f"{'word ' * 26}[a link of five words](page.md) end").splitlines()
+    assert len(lines) == 2 and lines[1] == "[a link of five words](page.md) end" and max(map(len, lines)) <= 140

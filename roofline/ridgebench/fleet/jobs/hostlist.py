@@ -9,7 +9,7 @@ from typing import Optional
 
 from ridgebench.command_line import CommandError
 from ridgebench.files import read
-from ridgebench.text import one_line
+from ridgebench.text import one_line, quoted
 
 from ..manifest import MOST_GPUS, Node, is_name
 from ..places import natural
@@ -40,11 +40,11 @@ def expand(text: str) -> list[str]:
     parts = BRACKETS.split(text)
     choices = [numbers(part) if at % 2 else [part] for at, part in enumerate(parts)]
     if math.prod(map(len, choices)) > MOST_NODES:  # ranges multiply: nine digits in brackets are a billion names
-        raise CommandError(f"{one_line(text)[:80]!r} names more than {MOST_NODES} nodes; allowed: gn1, or a range as gn[1-4,07]")
+        raise CommandError(f"{quoted(text)} names more than {MOST_NODES} nodes; allowed: gn1, or a range as gn[1-4,07]")
     names = ["".join(choice) for choice in product(*choices)]
     for name in names:
         if not is_name(name):
-            raise CommandError(f"{one_line(name)[:80]!r} is not a name of a node; allowed: gn1, or a range as gn[1-4,07]")
+            raise CommandError(f"{quoted(name)} is not a name of a node; allowed: gn1, or a range as gn[1-4,07]")
     return names
 
 
@@ -76,7 +76,7 @@ def from_file(path: Path, gpus: Optional[int]) -> list[Node]:
             continue
         count = words[1] if len(words) > 1 else gpus
         if len(words) > 2 or count is None or not (str(count).isdecimal() and 1 <= int(count) <= MOST_GPUS):
-            raise CommandError(f"{path}:{at}: {one_line(line)[:80]!r}; allowed: NODE GPUS, or NODE with --gpus; 1 to {MOST_GPUS} GPUs")
+            raise CommandError(f"{path}:{at}: {quoted(line)}; allowed: NODE GPUS, or NODE with --gpus; 1 to {MOST_GPUS} GPUs")
         for name in expand(words[0]):
             if name in found:
                 raise CommandError(f"{path}:{at}: node {name} comes twice")

@@ -8,6 +8,7 @@ from typing import Optional
 
 from ridgebench.command_line import OK, CommandError
 from ridgebench.files import ResultsError
+from ridgebench.printers import aligned
 
 from .. import manifest as manifests
 from ..places import NODES, attempts_in
@@ -81,9 +82,9 @@ def main(options: argparse.Namespace) -> int:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for node, (state, reason) in states(fleet, manifest, queue, datetime.now(timezone.utc)).items():
         found[state][reason].append(node)
+    table = []
     for state, about in ABOUT.items():
-        count = sum(map(len, found[state].values()))
-        print(f"{state:<9}{count:>6}  {about}")
-        for reason, names in found[state].items():
-            print(f"{'':<17}{folded(names)}{f': {reason}' if reason else ''}")
+        table.append([state, str(sum(map(len, found[state].values()))), about])
+        table += [["", "", f"{folded(names)}{f': {reason}' if reason else ''}"] for reason, names in found[state].items()]
+    print("\n".join(aligned(table, right=(1,))))
     return OK

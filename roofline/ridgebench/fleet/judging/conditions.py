@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ridgebench.units import and_more
+
 from ..gpu import DONE
 from ..health import Health
 from .matrix import Column
@@ -34,7 +36,7 @@ def judge_sheet(verdict: Verdict, sheet: np.ndarray, columns: list[Column]) -> N
     known = np.flatnonzero(sheet > MOST_OF_SHEET)
     if len(known):
         worst = int(known[np.argmax(sheet[known])])
-        more = f" and in {len(known) - 1} more" if len(known) > 1 else ""
+        more = and_more(len(known) - 1, "in ")
         becomes(verdict, WRONG, FAIL, f"{100 * sheet[worst]:.4g} % of the data sheet in {columns[worst].name}{more}: no GPU is so fast")
 
 
@@ -65,7 +67,7 @@ def note_doubts(verdict: Verdict) -> None:
     """Notes the ceilings that moved between their first and last measurement: the machine changed during the run."""
     moved = verdict.gpu.doubted
     if moved:
-        more = f" and {len(moved) - 1} more" if len(moved) > 1 else ""
+        more = and_more(len(moved) - 1)
         verdict.notes.append(f"{MOVED}: {moved[0]} from first to last{more}; shares of roofs are doubted")
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ridgebench.text import cut
-from ridgebench.units import counted, enumerate_words
+from ridgebench.units import and_more, counted, enumerate_words
 
 from ..gpu import DUPLICATE
 from .conditions import MOVED
@@ -92,7 +92,7 @@ def node_findings(assessment: Assessment) -> list[Finding]:
         verdicts = [assessment.verdicts[index] for index in effect.members]
         mine = [verdict for verdict in verdicts if verdict.of_node] or verdicts
         column = assessment.columns[effect.worst]
-        more = f" and {len(effect.columns) - 1} more" if len(effect.columns) > 1 else ""
+        more = and_more(len(effect.columns) - 1)
         unit = " per clock" if column.per_clock else ""
         confirmed = sum(verdict.confirmed for verdict in mine)
         how = "measured once" if not confirmed else f"confirmed by a second attempt on {counted(confirmed, 'GPU')}"

@@ -4,6 +4,8 @@ from typing import Optional
 
 import numpy as np
 
+from ridgebench.units import and_more
+
 from . import outlier
 from .matrix import KEYS, Column, Group
 from .states import FAIL, WARN
@@ -44,14 +46,14 @@ def below_fleet(group: Group, groups: list[Group], columns: list[Column]) -> Opt
     if not len(low):
         return None
     worst = int(low[np.argmin(ratio[low])])
-    more = f" and in {len(low) - 1} more" if len(low) > 1 else ""
+    more = and_more(len(low) - 1, "in ")
     unit = " per clock" if columns[worst].per_clock else ""
     loss = 1 - float(ratio[worst])
     return loss, f"{100 * loss:.1f} % below the fleet's median{unit} in {columns[worst].name}{more}"
 
 
 def differs_text(group: Group) -> str:
-    more = f" and {len(group.differs) - MOST_KEYS} more" if len(group.differs) > MOST_KEYS else ""
+    more = and_more(len(group.differs) - MOST_KEYS)
     return "; ".join(group.differs[:MOST_KEYS]) + more
 
 

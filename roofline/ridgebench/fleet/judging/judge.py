@@ -7,6 +7,7 @@ import numpy as np
 
 from ridgebench.command_line import OK
 from ridgebench.records import BROKEN
+from ridgebench.units import and_more
 
 from . import outlier, rates
 from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
@@ -48,7 +49,7 @@ def state_of_files(gpu: Gpu) -> tuple[str, str]:
         return gpu.state, gpu.reason or ""
     state, row, reason = (wrong or found)[0]
     rows = {row for _, row, _ in wrong or found}
-    return state, f"{row}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}: {reason}"
+    return state, f"{row}{and_more(len(rows) - 1)}: {reason}"
 
 
 def marks_of(index: int, scored: Scored, where: np.ndarray) -> list[Mark]:
@@ -89,7 +90,7 @@ def judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column]) 
     verdict.state, verdict.confirmed = SLOW, bool(seen)
     low = 1 - worst.ratio > outlier.FAIL or any(mark.sheet < SHEET_FLOOR for mark in verdict.slow)
     verdict.severity = FAIL if low else WARN
-    more = f" and in {len(verdict.slow) - 1} more" if len(verdict.slow) > 1 else ""
+    more = and_more(len(verdict.slow) - 1, "in ")
     if seen:
         how = f"confirmed: attempt {before[seen[0].column]} said so too"
     elif verdict.gpu.earlier is not None:

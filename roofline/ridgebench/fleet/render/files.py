@@ -7,7 +7,7 @@ from typing import Callable, Optional
 
 from ridgebench.command_line import CommandError, code_of, what_failed
 from ridgebench.files import output_folder, write_at_once
-from ridgebench.printers import json_text
+from ridgebench.printers import aligned, json_text
 from ridgebench.text import one_line
 
 from ..judging import findings as found
@@ -50,8 +50,9 @@ def summary(assessment: Assessment, folder: Path) -> str:
     """One screen: the title, what to do, what the report can see."""
     every = found.findings(assessment)
     lines = [found.title(assessment), found.coverage_text(assessment)]
-    for one in every[:MOST_LINES]:
-        lines.append(one_line(f"{one.severity:<5}{one.state:<15}{one.where}: {one.reason}"))
+    table = aligned([[one.severity, one.state, f"{one.where}: {one.reason}"] for one in every[:MOST_LINES]])
+    for one, line in zip(every, table):
+        lines.append(one_line(line))
         lines += [one_line(f"     > {one.next}")] if one.next else []
     lines += [one_line(f"{len(every) - MOST_LINES} more: see {folder / 'report.md'}")] if len(every) > MOST_LINES else []
     whole = " ".join(found.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign

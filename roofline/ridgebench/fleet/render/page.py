@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from ridgebench.report import page as run_page
-from ridgebench.units import counted
+from ridgebench.units import and_more, counted
 
 from ..judging import findings as found
 from ..judging.judge import Assessment
@@ -49,7 +49,7 @@ def tiles(assessment: Assessment) -> str:
 def subtitle(assessment: Assessment) -> str:
     fleet = assessment.fleet
     models = list(dict.fromkeys(gpu.model for gpu in fleet.gpus if gpu.model))
-    more = f" and {len(models) - 2} more" if len(models) > 2 else ""
+    more = and_more(len(models) - 2)
     nodes = len({gpu.node for gpu in fleet.gpus})
     parts = [f"{', '.join(models[:2])}{more}", counted(nodes, "node")]
     if fleet.manifest:

@@ -7,6 +7,7 @@ from ridgebench.files import ResultsError
 from ridgebench.gate.command_session import CommandSession
 from ridgebench.gate.readers import READERS, gbench_filter, gbench_plan
 from ridgebench.gate.readings import Metric
+from ridgebench.text import cut
 
 TIME = Metric("real_time", is_time=True)
 
@@ -99,7 +100,7 @@ def test_files_of_google_benchmark_that_are_none(text, said):
 @pytest.mark.parametrize("value", [0, -1, "x", None, True, 10**400])
 def test_a_value_that_no_benchmark_can_measure_fails_its_row_alone(value):
     rows = gbench(entry("a", value), entry("b"))
-    told = "real_time is " + repr(value)[:60] + "; allowed: a number from 1e-300 to 1e+300"
+    told = "real_time is " + cut(repr(value), 60) + "; allowed: a number from 1e-300 to 1e+300"
     assert [(row.id, row.status, row.reason) for row in rows.values()] == [("b", "ok", None), ("a", "failed", told)]
     assert gbench(entry("a", 1), entry("a", value, repetition_index=1))["a"].status == "failed", "one repetition of two"
 

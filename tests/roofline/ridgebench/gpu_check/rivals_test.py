@@ -52,8 +52,8 @@ def test_the_ratio_in_cycles_does_not_follow_the_clocks():
     slow_clock = row("wgmma_tuned", 7e14, cycles_median=1.00e6, clock_hz=1.3e9)
     fast_clock = row("cublas_tuned", 8e14, cycles_median=1.01e6, clock_hz=1.6e9)
     text = "\n".join(lines([slow_clock, fast_clock]))
-    assert " 0.875  1.010 " in text
-    assert " 0.875      - " in "\n".join(lines([slow_clock, replace(fast_clock, cycles_median=None)]))
+    assert " 0.875   1.010 " in text
+    assert " 0.875       - " in "\n".join(lines([slow_clock, replace(fast_clock, cycles_median=None)]))
 
 
 def test_energy_is_that_of_the_samples_where_it_is_known():
