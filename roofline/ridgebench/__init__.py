@@ -5,11 +5,11 @@ from importlib import import_module
 from typing import Any
 
 # Names of the package that its readers do not need, and the modules that have them.
-LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
-LAZY["load"] = "ridgebench.export.frame"
+_LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
+_LAZY["load"] = "ridgebench.export.frame"
 
 
 def __getattr__(name: str) -> Any:
-    if name not in LAZY:
+    if name not in _LAZY:
         raise AttributeError(f"module 'ridgebench' has no attribute {name!r}")
-    return getattr(import_module(LAZY[name]), name)
+    return getattr(import_module(_LAZY[name]), name)

@@ -25,7 +25,7 @@ COMMANDS = {
     "stream": ("stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
 }
 # What only the scripts of a checkout run, and the program.
-SCRIPTED = {
+_SCRIPTED = {
     "serve": ("serve", "Run the kernels of a file of Python for the program"),
     "tree": ("command_tree", "Print the commands with their options as JSON"),
     "tables": ("tables", "Fill the tables and pictures of README.md and docs/*.md"),
@@ -33,9 +33,9 @@ SCRIPTED = {
     "rivals": ("gpu_check.rivals", "Print hand-written matrix products next to the library's"),
     "pytorch": ("gpu_check.pytorch", "Measure copy and cuBLAS products again by PyTorch"),
 }
-ALL = {**COMMANDS, **SCRIPTED}
-HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists its options\n" + "".join(
-    f"  {name:<12}{what}\n" for name, (_, what) in ALL.items()
+_ALL = {**COMMANDS, **_SCRIPTED}
+_HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists its options\n" + "".join(
+    f"  {name:<12}{what}\n" for name, (_, what) in _ALL.items()
 )
 
 
@@ -43,13 +43,13 @@ def main(arguments: list[str]) -> int:
     """Runs the command that the first argument names; returns its exit code."""
     streams.prepare()
     name = arguments[0] if arguments else ""
-    if name not in ALL and TREE.is_dir():
-        return of_tree(arguments)
+    if name not in _ALL and TREE.is_dir():
+        return _of_tree(arguments)
     if name in ("-h", "--help"):
-        print(HELP, end="")
+        print(_HELP, end="")
         return streams.finish(0, "ridgebench")
-    if name not in ALL:
-        return fail(f"unknown command '{name}'; allowed: {', '.join(ALL)}", USAGE, "ridgebench")
+    if name not in _ALL:
+        return fail(f"unknown command '{name}'; allowed: {', '.join(_ALL)}", USAGE, "ridgebench")
     gc.disable()  # commands are short, and no record refers to itself
     return streams.finish(run(name, arguments[1:]), name)
 
@@ -65,7 +65,7 @@ def start(arguments: list[str]) -> int:
     return code
 
 
-def of_tree(arguments: list[str]) -> int:
+def _of_tree(arguments: list[str]) -> int:
     """What the wheel's tree answers: its place for CMake's find_package(), and every command of the program."""
     if arguments != ["--cmake-prefix"]:
         installed.execute(TREE / "bin" / "ridgebench", arguments)
@@ -76,7 +76,7 @@ def of_tree(arguments: list[str]) -> int:
 def run(name: str, arguments: list[str]) -> int:
     """Runs a command; every failure is one line and its exit code."""
     try:
-        return import_module(f"ridgebench.{ALL[name][0]}").main(arguments)
+        return import_module(f"ridgebench.{_ALL[name][0]}").main(arguments)
     except ModuleNotFoundError as error:
         if interruption.came():
             return fail("interrupted", INTERRUPTED, name)

@@ -13,10 +13,10 @@ from unittest.mock import MagicMock
 from ridgebench import config
 from ridgebench.command_line import OK, Parser
 
-PACKAGES = ("numpy", "scipy", "matplotlib", "fastjsonschema")
+_PACKAGES = ("numpy", "scipy", "matplotlib", "fastjsonschema")
 
 
-class Found(Exception):
+class _Found(Exception):
     """A command got as far as reading its arguments."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
@@ -24,11 +24,11 @@ class Found(Exception):
         self.parser = parser
 
 
-class StandIns(MetaPathFinder, Loader):
+class _StandIns(MetaPathFinder, Loader):
     """Empty modules in place of the packages: the options do not depend on them, and a build may lack them."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
-        return ModuleSpec(fullname, self, is_package=True) if fullname.split(".")[0] in PACKAGES else None
+        return ModuleSpec(fullname, self, is_package=True) if fullname.split(".")[0] in _PACKAGES else None
 
     def create_module(self, spec: ModuleSpec) -> Any:
         return MagicMock(name=spec.name)
@@ -37,20 +37,20 @@ class StandIns(MetaPathFinder, Loader):
         pass
 
 
-def stop(parser: argparse.ArgumentParser, *_: Any, **__: Any) -> NoReturn:
-    raise Found(parser)
+def _stop(parser: argparse.ArgumentParser, *_: Any, **__: Any) -> NoReturn:
+    raise _Found(parser)
 
 
-def parser_of(module: str) -> argparse.ArgumentParser:
+def _parser_of(module: str) -> argparse.ArgumentParser:
     """The parser that the command of a module reads its arguments with."""
     try:
         import_module(f"ridgebench.{module}").main([])
-    except Found as found:
+    except _Found as found:
         return found.parser
     raise TypeError(f"{module}.main() reads its arguments without a Parser")
 
 
-def option_of(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[str, Any]:
+def _option_of(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[str, Any]:
     formatter = parser._get_formatter()
     takes_value = action.nargs != 0
     metavar = action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar or ())
@@ -64,7 +64,7 @@ def option_of(parser: argparse.ArgumentParser, action: argparse.Action) -> dict[
     }
 
 
-def describe(name: str, what: str, parser: argparse.ArgumentParser) -> dict[str, Any]:
+def _describe(name: str, what: str, parser: argparse.ArgumentParser) -> dict[str, Any]:
     if isinstance(parser, Parser) and parser.takes_config:
         config.add_to(parser)
     options: list[dict[str, Any]] = []
@@ -72,9 +72,9 @@ def describe(name: str, what: str, parser: argparse.ArgumentParser) -> dict[str,
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             told = {choice.dest: choice.help or "" for choice in action._choices_actions}
-            commands += [describe(word, told.get(word, ""), sub) for word, sub in action.choices.items()]
+            commands += [_describe(word, told.get(word, ""), sub) for word, sub in action.choices.items()]
         elif action.help != argparse.SUPPRESS:
-            options.append(option_of(parser, action))
+            options.append(_option_of(parser, action))
     return {"name": name, "help": what, "options": options, "commands": commands}
 
 
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
     Parser(prog="tree", description=__doc__).parse_args(arguments)
     from ridgebench.__main__ import COMMANDS
 
-    Parser.parse_args = Parser.parse_known_args = stop
-    sys.meta_path.insert(0, StandIns())
-    print(json.dumps([describe(name, what, parser_of(module)) for name, (module, what) in COMMANDS.items()]))
+    Parser.parse_args = Parser.parse_known_args = _stop
+    sys.meta_path.insert(0, _StandIns())
+    print(json.dumps([_describe(name, what, _parser_of(module)) for name, (module, what) in COMMANDS.items()]))
     return OK

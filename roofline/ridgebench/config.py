@@ -6,17 +6,17 @@ from typing import Any
 
 from ridgebench.files import ResultsError, parse_toml, read
 
-OPTION = "--config"
+_OPTION = "--config"
 
 
 def add_to(parser: argparse.ArgumentParser) -> bool:
     """Adds --config to a parser that has options; returns whether it has --config."""
     options = [action for action in parser._actions if action.option_strings]
-    if any(OPTION in action.option_strings for action in options):
+    if any(_OPTION in action.option_strings for action in options):
         return True
     if len(options) == 1 or any(isinstance(action, argparse._SubParsersAction) for action in parser._actions):
         return False  # --help alone, or commands with options of their own
-    parser.add_argument(OPTION, type=Path, metavar="FILE", help="options of this command in TOML; the command line wins")
+    parser.add_argument(_OPTION, type=Path, metavar="FILE", help="options of this command in TOML; the command line wins")
     return True
 
 
@@ -25,17 +25,17 @@ def expanded(parser: argparse.ArgumentParser, arguments: list[str]) -> list[str]
 
     Raises ResultsError, which names file and key and what is allowed.
     """
-    at = next((at for at, word in enumerate(arguments) if word.partition("=")[0] == OPTION), None)
-    if at is None or arguments[at:] == [OPTION]:
+    at = next((at for at, word in enumerate(arguments) if word.partition("=")[0] == _OPTION), None)
+    if at is None or arguments[at:] == [_OPTION]:
         return arguments
     rest = at + (1 if "=" in arguments[at] else 2)
     path = Path(arguments[at].partition("=")[2] or arguments[at + 1])
     given = {word.partition("=")[0] for word in arguments}
-    words = [word for key, value in keys_of(path, parser.prog) for word in words_of(path, parser, key, value, given)]
+    words = [word for key, value in _keys_of(path, parser.prog) for word in _words_of(path, parser, key, value, given)]
     return [*arguments[:at], *words, *arguments[rest:]]
 
 
-def keys_of(path: Path, command: str) -> list[tuple[str, Any]]:
+def _keys_of(path: Path, command: str) -> list[tuple[str, Any]]:
     """The keys before the first section, and those of the section of the command: [baseline.check]."""
     told = section = parse_toml(read(path, "a file of options"), str(path))
     for word in command.split():
@@ -49,7 +49,7 @@ def keys_of(path: Path, command: str) -> list[tuple[str, Any]]:
     return found
 
 
-def words_of(path: Path, parser: argparse.ArgumentParser, key: str, value: Any, given: set[str]) -> list[str]:
+def _words_of(path: Path, parser: argparse.ArgumentParser, key: str, value: Any, given: set[str]) -> list[str]:
     """The words that say the same as a key; none where the option is given or the key is false."""
     options = {name[2:]: action for action in parser._actions for name in action.option_strings if name.startswith("--")}
     known = {name: action for name, action in options.items() if name not in ("help", "config")}

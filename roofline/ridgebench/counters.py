@@ -26,7 +26,7 @@ from ridgebench.patterns import Pattern
 from ridgebench.records import Row, load_run, read_counters
 from ridgebench.streams import ENDING, ended
 
-SCHEMA = "ridgebench.counters/1"
+_SCHEMA = "ridgebench.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.
 METRICS = {
     "dram_read_bytes": "dram__bytes_read.sum",
@@ -36,23 +36,23 @@ METRICS = {
     "tensor_pipe_active_percent": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
     "fma_pipe_active_percent": "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
 }
-SCALES = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1}
+_SCALES = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1}
 for prefix, scale in (("", 1), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)):
-    SCALES |= {prefix + "s": scale, prefix + "second": scale}
-NUMBER = re.compile(r"[0-9.]*[0-9](e[+-]?[0-9]+)?", re.IGNORECASE)  # not n/a, nan
-LAUNCHES = 50  # of a row, all in its NVTX range
+    _SCALES |= {prefix + "s": scale, prefix + "second": scale}
+_NUMBER = re.compile(r"[0-9.]*[0-9](e[+-]?[0-9]+)?", re.IGNORECASE)  # not n/a, nan
+_LAUNCHES = 50  # of a row, all in its NVTX range
 
 
-def nvtx_range(name: str) -> str:
+def _nvtx_range(name: str) -> str:
     """ncu's expression for a push/pop range of the domain `ridgebench`; ncu's delimiters in the name are escaped."""
     return "ridgebench@" + re.sub(r"([\\/@,*+\[\]])", r"\\\1", name) + "/"
 
 
-def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> list[str]:
+def _command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> list[str]:
     """The command that measures one row under ncu."""
     metrics = ",".join([*METRICS.values(), DURATION])
     profiler = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--nvtx"]
-    profiler += ["--nvtx-include", nvtx_range(row.id), "--launch-count", str(LAUNCHES)]
+    profiler += ["--nvtx-include", _nvtx_range(row.id), "--launch-count", str(_LAUNCHES)]
     run = ["run", "--device", row.device, "--filter", f"^{re.escape(row.id)}$", "--out", str(out)]
     run += ["--profile", profile, "--regime", row.regime]
     if row.role == "kernel":  # the run's own ceilings spare their measurement under ncu
@@ -60,7 +60,7 @@ def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> l
     return [*profiler, "--metrics", metrics, str(binary), *run]
 
 
-def failure(text: str) -> CommandError:
+def _failure(text: str) -> CommandError:
     """The error that ncu's output stands for."""
     if "ERR_NVGPUCTRPERM" in text:
         return CommandError(
@@ -71,7 +71,7 @@ def failure(text: str) -> CommandError:
     return CommandError(f"ncu failed: {last}", INTERNAL)
 
 
-def launches(text: str) -> list[dict[str, float]]:
+def _launches(text: str) -> list[dict[str, float]]:
     """Metrics of every launch, with the kernel's name; none where ncu printed no table."""
     try:
         table = raw_table(text)
@@ -86,13 +86,13 @@ def launches(text: str) -> list[dict[str, float]]:
         launch = {"kernel": cells["Kernel Name"]}
         for key, metric in {**METRICS, "duration_s": DURATION}.items():
             value = cells.get(metric, "").replace(",", "")
-            scale = SCALES.get(units[header.index(metric)]) if metric in header else None
-            launch[key] = float(value) * scale if NUMBER.fullmatch(value) and scale else None
+            scale = _SCALES.get(units[header.index(metric)]) if metric in header else None
+            launch[key] = float(value) * scale if _NUMBER.fullmatch(value) and scale else None
         found.append(launch)
     return found
 
 
-def own_kernel(found: list[dict], row: Row) -> list[dict]:
+def _own_kernel(found: list[dict], row: Row) -> list[dict]:
     """The launches of the row's kernel: <operation>_<technique>, or a library's that takes the most time."""
     named = [launch for launch in found if f"{row.op}_{row.technique}" in launch["kernel"]]
     spent: dict[str, float] = {}
@@ -102,19 +102,19 @@ def own_kernel(found: list[dict], row: Row) -> list[dict]:
     return [launch for launch in found if launch["kernel"] == name]
 
 
-def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
+def _counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
     """The line of counters.jsonl for a row: medians over the launches of its kernel."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         environment = {**os.environ, "RIDGEBENCH_UNGATED": "1"}  # ncu runs kernels one at a time
-        line = command(row, options.binary, options.results, profile, out)
+        line = _command(row, options.binary, options.results, profile, out)
         how = {"encoding": "utf-8", "errors": "replace", "env": environment}
         done = completed(line, **OUTPUT, **how)
-    found = launches(done.stdout)
+    found = _launches(done.stdout)
     if not found:
-        raise failure(done.stdout + done.stderr)
-    own = own_kernel(found, row)
-    counted = {"schema": SCHEMA, "id": row.id, "kernel": own[0]["kernel"], "launches": len(own)}
+        raise _failure(done.stdout + done.stderr)
+    own = _own_kernel(found, row)
+    counted = {"schema": _SCHEMA, "id": row.id, "kernel": own[0]["kernel"], "launches": len(own)}
     for key in METRICS:
         values = sorted(launch[key] for launch in own if launch[key] is not None)
         counted[key] = values[len(values) // 2] if values else None
@@ -123,14 +123,14 @@ def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
     return counted
 
 
-def measured_before(path: Path) -> dict[str, str]:
+def _measured_before(path: Path) -> dict[str, str]:
     """The lines of an existing counters.jsonl by row."""
     read_counters(path)  # raises ResultsError where a line is malformed
     lines = [decoded(line, origin) for origin, line in lines_of(path)] if path.exists() else []
     return {json.loads(line)["id"]: line.rstrip() + "\n" for line in lines}
 
 
-def measure(options: argparse.Namespace) -> int:
+def _measure(options: argparse.Namespace) -> int:
     """Counts row by row; counters.jsonl is complete after each."""
     run = load_run(options.results)
     rows = [row for row in run.rows if row.status == "ok" and row.device.startswith("cuda:")]
@@ -142,9 +142,9 @@ def measure(options: argparse.Namespace) -> int:
     if shutil.which("ncu") is None:
         raise CommandError("ncu is not installed (it comes with the CUDA toolkit)", DEVICE_LOST)
     path = options.results / "counters.jsonl"
-    lines = measured_before(path)
+    lines = _measured_before(path)
     for row in rows:
-        counted = counters_of(row, options, run.environment["profile"])
+        counted = _counters_of(row, options, run.environment["profile"])
         lines[row.id] = json.dumps(counted) + "\n"
         write_at_once(path, "".join(lines.values()))
         ratio = f"{counted['dram_bytes'] / row.bytes:.3f}" if counted["dram_bytes"] else "unknown"
@@ -158,6 +158,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--binary", type=Path, default=program.binary() or ROOT / "build" / "ridgebench")
     parser.add_argument("--filter", default="", metavar="RE", help="rows to measure, ceilings too; default: all kernels")
     try:
-        return measure(parser.parse_args(arguments))
+        return _measure(parser.parse_args(arguments))
     except ENDING as error:
         return ended(error, "counters", "what was counted is kept")

@@ -7,11 +7,11 @@ from typing import Any, Optional
 from ridgebench.records import Row
 
 UNSETTLED = "~"  # how figures and tables mark a share of a roof that moved
-FEW_SAMPLES = "few_samples"  # flag: fewer than 30 samples
-Environment = dict[str, Any]
+_FEW_SAMPLES = "few_samples"  # flag: fewer than 30 samples
+_Environment = dict[str, Any]
 
 
-def why_unfinished(environment: Environment) -> str:
+def why_unfinished(environment: _Environment) -> str:
     """'the run was interrupted', 'the run has no end', or nothing. Imported results have no run."""
     if "imported" in environment:
         return ""
@@ -20,12 +20,12 @@ def why_unfinished(environment: Environment) -> str:
     return "" if environment.get("ended") else "the run has no end"
 
 
-def cut_by_budget(row: Row, environment: Environment) -> bool:
+def cut_by_budget(row: Row, environment: _Environment) -> bool:
     """Whether --budget ended the row's samples early."""
-    return FEW_SAMPLES in row.flags and environment.get("budget_s") is not None
+    return _FEW_SAMPLES in row.flags and environment.get("budget_s") is not None
 
 
-def recorded(environment: Environment) -> Optional[dict[str, float]]:
+def recorded(environment: _Environment) -> Optional[dict[str, float]]:
     """The ceilings whose controls moved, with the relative change of the rate; None of an older run, which has no such key."""
     controls = environment.get("controls")
     if controls is None or environment.get("doubted") is None:

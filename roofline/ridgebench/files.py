@@ -17,10 +17,10 @@ from ridgebench.text import cut
 # In bytes, as in the binary. A run of thousands of rows with all their samples has tens of MiB.
 LARGEST_FILE = 2**28
 LONGEST_LINE = 2**26
-RESULTS = "a results directory"
-MOST_DIGITS = 400  # of a whole number; more are beyond double precision
-LONGEST_ERROR = 300  # characters of what is wrong with a file
-DEEPEST = 100  # levels of JSON, as in the binary
+_RESULTS = "a results directory"
+_MOST_DIGITS = 400  # of a whole number; more are beyond double precision
+_LONGEST_ERROR = 300  # characters of what is wrong with a file
+_DEEPEST = 100  # levels of JSON, as in the binary
 
 
 class ResultsError(CommandError):
@@ -38,10 +38,10 @@ def wrong(error: Exception) -> str:
 
 def malformed(origin: Any, error: Exception, what: str = "") -> ResultsError:
     """The error of a reader about a file or its line: 'FILE: no manifest: the key 'id' is missing'."""
-    return ResultsError(cut(f"{origin}: {f'{what}: ' if what else ''}{wrong(error)}", LONGEST_ERROR))
+    return ResultsError(cut(f"{origin}: {f'{what}: ' if what else ''}{wrong(error)}", _LONGEST_ERROR))
 
 
-def open_regular(path: Path, largest: int, kind: str = RESULTS) -> BinaryIO:
+def open_regular(path: Path, largest: int, kind: str = _RESULTS) -> BinaryIO:
     """Opens a file for reading. Raises ResultsError for a device, a pipe or a folder: those may never end."""
     try:
         # Without O_NONBLOCK the opening of a pipe waits for a writer.
@@ -66,14 +66,14 @@ def decoded(data: bytes, origin: str) -> str:
         raise ResultsError(f"{origin}: not UTF-8: {error.reason} at byte {error.start}") from None
 
 
-def read(path: Path, kind: str = RESULTS) -> str:
+def read(path: Path, kind: str = _RESULTS) -> str:
     """The text of a file without a byte order mark. Raises ResultsError."""
     with open_regular(path, LARGEST_FILE, kind) as file:
         data = file.read(LARGEST_FILE + 1)
     return decoded(data.removeprefix(codecs.BOM_UTF8), str(path))
 
 
-def lines_of(path: Path, kind: str = RESULTS) -> Iterator[tuple[str, bytes]]:
+def lines_of(path: Path, kind: str = _RESULTS) -> Iterator[tuple[str, bytes]]:
     """Every line that is not empty with its place, FILE:LINE; the last one may lack its end. Raises ResultsError."""
     with open_regular(path, LARGEST_FILE, kind) as file:
         number = 0
@@ -91,39 +91,39 @@ def reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def checked(parse: Callable[[str], float], text: str) -> float:
+def _checked(parse: Callable[[str], float], text: str) -> float:
     """A number that a double can hold."""
-    value = parse(text) if len(text) < MOST_DIGITS else float(text)
+    value = parse(text) if len(text) < _MOST_DIGITS else float(text)
     if not abs(value) <= sys.float_info.max:
         raise OverflowError
     return value
 
 
-DECODER = json.JSONDecoder(
-    parse_constant=reject_constant, parse_float=partial(checked, float), parse_int=partial(checked, int)
+_DECODER = json.JSONDecoder(
+    parse_constant=reject_constant, parse_float=partial(_checked, float), parse_int=partial(_checked, int)
 )
 
 
-def too_deep(value: Any, levels: int = DEEPEST) -> bool:
+def _too_deep(value: Any, levels: int = _DEEPEST) -> bool:
     """Whether a list or object has more levels than these."""
     if levels == 0:
         return True
     inner = value.values() if isinstance(value, dict) else value
-    return any(too_deep(one, levels - 1) for one in inner if isinstance(one, (dict, list)))
+    return any(_too_deep(one, levels - 1) for one in inner if isinstance(one, (dict, list)))
 
 
 def parse_json(text: str, origin: str) -> Any:
-    """Strict JSON: no NaN, no number beyond double precision, at most DEEPEST levels. Raises ResultsError."""
+    """Strict JSON: no NaN, no number beyond double precision, at most _DEEPEST levels. Raises ResultsError."""
     try:
-        value = DECODER.decode(text)
+        value = _DECODER.decode(text)
     except OverflowError:
         raise ResultsError(f"{origin}: holds a number beyond double precision") from None
     except RecursionError:
-        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep") from None
+        raise ResultsError(f"{origin}: nested more than {_DEEPEST} levels deep") from None
     except ValueError as error:
         raise ResultsError(f"{origin}: not JSON: {error}") from None
-    if isinstance(value, (dict, list)) and too_deep(value):
-        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep")
+    if isinstance(value, (dict, list)) and _too_deep(value):
+        raise ResultsError(f"{origin}: nested more than {_DEEPEST} levels deep")
     return value
 
 
@@ -132,11 +132,11 @@ def parse_lenient(text: str, origin: str) -> Any:
     try:
         value = json.loads(text, parse_constant=lambda _: None)
     except RecursionError:
-        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep") from None
+        raise ResultsError(f"{origin}: nested more than {_DEEPEST} levels deep") from None
     except ValueError as error:
         raise ResultsError(f"{origin}: not JSON: {error}") from None
-    if not isinstance(value, dict) or too_deep(value):
-        raise ResultsError(f"{origin}: no object of at most {DEEPEST} levels")
+    if not isinstance(value, dict) or _too_deep(value):
+        raise ResultsError(f"{origin}: no object of at most {_DEEPEST} levels")
     return value
 
 
@@ -178,7 +178,7 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
-def flush(path: Path) -> None:
+def _flush(path: Path) -> None:
     """Waits until the file is on the disk."""
     number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -199,14 +199,14 @@ def replacing(path: Path) -> Iterator[Path]:
         with naming(path):
             open(fresh, "x").close()
             yield fresh
-            flush(fresh)
+            _flush(fresh)
             fresh.replace(path)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
 
 
-def as_bytes(data: Union[str, bytes]) -> bytes:
+def _as_bytes(data: Union[str, bytes]) -> bytes:
     """A text in UTF-8. A byte of a file's name that is no UTF-8 becomes a question mark."""
     return data.encode("utf-8", "replace") if isinstance(data, str) else data
 
@@ -214,7 +214,7 @@ def as_bytes(data: Union[str, bytes]) -> bytes:
 def write_at_once(path: Path, data: Union[str, bytes]) -> None:
     """Replaces a file by these data, or leaves the old one."""
     with replacing(path) as fresh:
-        fresh.write_bytes(as_bytes(data))
+        fresh.write_bytes(_as_bytes(data))
 
 
 def write_named(path: Path, data: Union[str, bytes]) -> None:
@@ -226,4 +226,4 @@ def write_named(path: Path, data: Union[str, bytes]) -> None:
         write_at_once(path, data)
         return
     with naming(path):
-        path.write_bytes(as_bytes(data))
+        path.write_bytes(_as_bytes(data))

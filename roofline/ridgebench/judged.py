@@ -15,13 +15,13 @@ from ridgebench.records import Run, parse
 from ridgebench.text import clean
 
 FILE = "judged.json"
-LONGEST_S = 600.0  # for the judgement of a folder: it may hold GiB, and a machine may be busy
-CHECKED = {"records_sha256": "records.jsonl", "environment_sha256": "environment.json"}
+_LONGEST_S = 600.0  # for the judgement of a folder: it may hold GiB, and a machine may be busy
+_CHECKED = {"records_sha256": "records.jsonl", "environment_sha256": "environment.json"}
 ABOVE_ROOF = "above_roof"  # the flag of a row that is faster than a ceiling
 RAISED = "↑"  # how tables and figures show it
 # The keys of a judged row that take the place of the record's, or that a record lacks.
-OF_ROW = ("flags", "bound", "roof", "fraction_of_measured_roof", "least_time_s", "limited_by", "doubted", "is_roof", "raised",
-          "raised_by", "cut_by_budget", "served_by_cache")
+_OF_ROW = ("flags", "bound", "roof", "fraction_of_measured_roof", "least_time_s", "limited_by", "doubted", "is_roof", "raised",
+           "raised_by", "cut_by_budget", "served_by_cache")
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ class Judgement:
         return replace(known[None], compute=[], products=None) if None in known else Roofs([], [], [])
 
 
-def digest(path: Path) -> str:
+def _digest(path: Path) -> str:
     with open_regular(path, LARGEST_FILE) as file:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def stored(run: Run) -> Optional[dict[str, Any]]:
+def _stored(run: Run) -> Optional[dict[str, Any]]:
     """The judgement in judged.json; None if the file is not whole, has another version or is not of these rows."""
     path = run.folder / FILE
     if not path.exists():
@@ -87,24 +87,24 @@ def stored(run: Run) -> Optional[dict[str, Any]]:
     try:
         told = parse(read(path), "judged", f"{path}:1")["runs"][0]
         same = [clean(one["id"]) for one in told["rows"]] == [row.id for row in run.rows]
-        return told if same and all(told[key] == digest(run.folder / name) for key, name in CHECKED.items()) else None
+        return told if same and all(told[key] == _digest(run.folder / name) for key, name in _CHECKED.items()) else None
     except (ResultsError, LookupError, TypeError):
         return None
 
 
-def asked(folder: Path) -> dict[str, Any]:
+def _asked(folder: Path) -> dict[str, Any]:
     """The judgement by the program. Raises ResultsError."""
     name = str(folder)
-    return program.asked("show", name if not name.startswith("-") else f"./{name}", seconds=LONGEST_S)["runs"][0]
+    return program.asked("show", name if not name.startswith("-") else f"./{name}", seconds=_LONGEST_S)["runs"][0]
 
 
-def roof_of(told: dict[str, Any]) -> Roof:
+def _roof_of(told: dict[str, Any]) -> Roof:
     return Roof(told["name"], told["per_s"], told["low_per_s"], told["high_per_s"], (told["format"],), told["engine"],
                 told["bytes_per_s"], told["traffic"] or "", told["ridge"])
 
 
-def roofs_of(told: dict[str, Any]) -> Roofs:
-    parts = ([roof_of(one) for one in told[key]] for key in ("memory", "caches", "compute"))
+def _roofs_of(told: dict[str, Any]) -> Roofs:
+    parts = ([_roof_of(one) for one in told[key]] for key in ("memory", "caches", "compute"))
     return Roofs(*parts, products=told["products"])
 
 
@@ -112,13 +112,13 @@ def judged(run: Run) -> Run:
     """The run with its rows under their roofs. Raises ResultsError."""
     if run.judgement is not None:
         return run
-    told = clean(stored(run) or asked(run.folder))
+    told = clean(_stored(run) or _asked(run.folder))
     if len(told["rows"]) != len(run.rows):
         raise ResultsError(f"{run.folder}: records.jsonl has changed while it was read")
-    rows = [replace(row, **{key: found[key] for key in OF_ROW}) for row, found in zip(run.rows, told["rows"])]
+    rows = [replace(row, **{key: found[key] for key in _OF_ROW}) for row, found in zip(run.rows, told["rows"])]
     judgement = Judgement(
         told["unfinished"] or "",
         {one["ceiling"]: one["change"] for one in told["moved"]},
-        {device["name"]: {one["format"]: roofs_of(one) for one in device["roofs"]} for device in told["devices"]},
+        {device["name"]: {one["format"]: _roofs_of(one) for one in device["roofs"]} for device in told["devices"]},
     )
     return replace(run, rows=rows, judgement=judgement)

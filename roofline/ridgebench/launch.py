@@ -9,11 +9,11 @@ import sys
 
 if __name__ == "__main__":
     if sys.version_info < (3, 9):
-        found = (sys.executable,) + sys.version_info[:2]
-        sys.stderr.write("ridgebench: %s is Python %d.%d; allowed: 3.9 or newer\n" % found)
+        _found = (sys.executable,) + sys.version_info[:2]
+        sys.stderr.write("ridgebench: %s is Python %d.%d; allowed: 3.9 or newer\n" % _found)
         sys.exit(2)
-    folder = __file__.rpartition("/")[0]  # its modules have common names
-    sys.path[:] = [folder.rpartition("/")[0]] + [path for path in sys.path if path not in ("", folder)]
+    _folder = __file__.rpartition("/")[0]  # its modules have common names
+    sys.path[:] = [_folder.rpartition("/")[0]] + [path for path in sys.path if path not in ("", _folder)]
 
     from ridgebench import command_line
     from ridgebench.__main__ import start

@@ -12,7 +12,7 @@ from typing import Iterator, Optional
 from ridgebench.command_line import CommandError
 
 LIMIT_S = 2.0  # of processor time: a million names with an expression that does not backtrack take less
-SHOWN = 100  # characters of an expression in a message
+_SHOWN = 100  # characters of an expression in a message
 
 
 class _Late(Exception):
@@ -47,7 +47,7 @@ class Pattern:
     def __init__(self, text: str, what: str) -> None:
         """`what` opens the messages: "--filter". Raises CommandError for a text that is not a regular expression."""
         self.text = text
-        self._shown = f"{what} {text[:SHOWN]!r}{'...' * (len(text) > SHOWN)}"
+        self._shown = f"{what} {text[:_SHOWN]!r}{'...' * (len(text) > _SHOWN)}"
         self._left_s = LIMIT_S
         try:
             self._expression = re.compile(text)

@@ -15,7 +15,7 @@ from ridgebench import command_line, installed
 from ridgebench.files import ResultsError
 from ridgebench.processes.children import answered
 
-SECONDS = 30.0
+_SECONDS = 30.0
 SLOW_NODE_S = 120.0  # for an answer that needs devices: a node of eight GPUs without persistence mode opens them slowly
 
 
@@ -34,7 +34,7 @@ def require_program(*words: str) -> str:
     return path
 
 
-def asked(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
+def asked(*words: str, seconds: float = _SECONDS) -> dict[str, Any]:
     """What `ridgebench WORDS --json` prints. Raises ResultsError with the program's line and its exit code."""
     path, code = require_program(*words), command_line.USAGE
     try:
@@ -49,12 +49,12 @@ def asked(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
 
 
 @cache
-def ask(*words: str, seconds: float = SECONDS) -> dict[str, Any]:
+def ask(*words: str, seconds: float = _SECONDS) -> dict[str, Any]:
     """The same, where files do not change the answer while this process runs."""
     return asked(*words, seconds=seconds)
 
 
-def refusal(*words: str, seconds: float = SECONDS) -> tuple[int, str]:
+def refusal(*words: str, seconds: float = _SECONDS) -> tuple[int, str]:
     """Exit code and last line on stderr of a command that only checks its words, such as `run --dry-run`.
 
     Raises ResultsError if the program is missing or does not answer.
@@ -69,7 +69,7 @@ def refusal(*words: str, seconds: float = SECONDS) -> tuple[int, str]:
 
 
 @contextmanager
-def interruptions_left_to_the_program() -> Iterator[None]:
+def _interruptions_left_to_the_program() -> Iterator[None]:
     """Ctrl-C reaches the program too, which finishes its row and says so."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -91,7 +91,7 @@ def measured(*words: str) -> tuple[int, str]:
     variables = {"RIDGEBENCH_PYTHON": sys.executable, **os.environ}
     last = ""
     try:
-        with interruptions_left_to_the_program(), subprocess.Popen(
+        with _interruptions_left_to_the_program(), subprocess.Popen(
                 [path, *words], stderr=subprocess.PIPE, text=True, errors="replace", env=variables) as running:
             for line in running.stderr or ():
                 sys.stderr.write(last)

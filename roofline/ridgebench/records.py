@@ -117,10 +117,10 @@ class Row:
         return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))
 
 
-COMPUTED = ("raised", "raised_by", "is_roof", "least_time_s", "limited_by", "doubted", "cut_by_budget", "served_by_cache", "turns",
-            "dram_bytes")
+_COMPUTED = ("raised", "raised_by", "is_roof", "least_time_s", "limited_by", "doubted", "cut_by_budget", "served_by_cache", "turns",
+             "dram_bytes")
 KEYS = [f.name for f in fields(Row) if f.default is MISSING]
-OPTIONAL_KEYS = [f.name for f in fields(Row) if f.default is not MISSING and f.name not in COMPUTED]
+OPTIONAL_KEYS = [f.name for f in fields(Row) if f.default is not MISSING and f.name not in _COMPUTED]
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def validators(name: str) -> list[Callable[[Any], Any]]:
     return [fastjsonschema.compile(keys), fastjsonschema.compile(rules)]
 
 
-def problem(error: Any) -> str:
+def _problem(error: Any) -> str:
     """What a JsonSchemaValueException found, with the keys that lead to it and the value."""
     value, allowed = repr(error.value)[:100], error.rule_definition
     if error.rule == "required":
@@ -189,11 +189,11 @@ def parse(text: str, schema: str, origin: str) -> Any:
         for check in validators(schema):
             check(value)
     except ValueError as error:  # JsonSchemaValueException is one
-        raise ResultsError(f"{origin}: {clean(problem(error))[:200]}") from None
+        raise ResultsError(f"{origin}: {clean(_problem(error))[:200]}") from None
     return value
 
 
-def make_row(record: Any, origin: str) -> Row:
+def _make_row(record: Any, origin: str) -> Row:
     """The row of a record. Raises ResultsError for a missing key and for an interval whose bounds are swapped."""
     try:
         values = {key: record[key] for key in KEYS}
@@ -218,7 +218,7 @@ def read_rows(path: Path, turns_of: Optional[Callable[[dict], Any]] = None) -> t
             return list(rows.values()), True
         try:
             record = parse(decoded(line, origin), "record", origin)
-            row = make_row(record, origin)
+            row = _make_row(record, origin)
             if row.id in rows:
                 raise ResultsError(f"{origin}: {row.id} comes twice")
             rows[row.id] = replace(row, turns=turns_of(record)) if turns_of else row

@@ -15,7 +15,7 @@ MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin
 EXCESS = f"{percent(MARGIN)}\u00a0%"  # what raises a roof
 RAISED_NOTE = f"The arrow {RAISED} marks a rate more than {EXCESS} above the measured ceiling of its roof; such a rate raises the roof."
 MOVED_NOTE = f"The sign {UNSETTLED} marks a share of a roof that moved by more than 2\u00a0% during the run."
-MOST_NAMES = 2  # of techniques in one cell
+_MOST_NAMES = 2  # of techniques in one cell
 MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
 UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
 
@@ -35,12 +35,12 @@ def provenance(view: View, link: str) -> str:
     return f"[{environment['started'][:10]}, {commit}{changes}]({link}) of {markdown(device['model'])}{threads}{', unfinished' if view.why_unfinished else ''}"
 
 
-def technique_names(rows: list[Row], origin: str) -> str:
-    """The techniques, those with the highest FLOP/s or byte/s first; beyond MOST_NAMES their number."""
+def _technique_names(rows: list[Row], origin: str) -> str:
+    """The techniques, those with the highest FLOP/s or byte/s first; beyond _MOST_NAMES their number."""
     mine = [row for row in rows if row.origin == origin]
-    names = list(dict.fromkeys(row.technique for row in sorted(mine, key=speed, reverse=True)))
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
-    return shown + and_more(len(names) - MOST_NAMES)
+    names = list(dict.fromkeys(row.technique for row in sorted(mine, key=_speed, reverse=True)))
+    shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMES])
+    return shown + and_more(len(names) - _MOST_NAMES)
 
 
 def format_names(formats: list[str]) -> str:
@@ -55,7 +55,7 @@ def operations_table(view: View, link: str) -> str:
     for op in view.operations:
         rows = [row for row in view.points if row.op == op]
         formats = ordered({row.format for row in rows}, ORDER)
-        names = [technique_names(rows, origin) for origin in ("hand", "library")]
+        names = [_technique_names(rows, origin) for origin in ("hand", "library")]
         table.append([op, format_names(formats), *names])
     header = ["operation", "verified formats", "hand-written", "library"]
     return captioned(
@@ -63,11 +63,11 @@ def operations_table(view: View, link: str) -> str:
     )
 
 
-def speed(row: Row) -> float:
+def _speed(row: Row) -> float:
     return row.flops_per_s or row.bytes_per_s or 0
 
 
-def largest(rows: list[Row]) -> dict[tuple[str, str], Row]:
+def _largest(rows: list[Row]) -> dict[tuple[str, str], Row]:
     """The row that moves the most bytes, by technique and format; of equal ones the one of layout nt."""
     found: dict[tuple[str, str], Row] = {}
     for row in sorted(rows, key=lambda r: (r.bytes, r.shape.get("layout") == "nt")):
@@ -75,7 +75,7 @@ def largest(rows: list[Row]) -> dict[tuple[str, str], Row]:
     return found
 
 
-def cell(row: Optional[Row], unit: str, view: View) -> str:
+def _cell(row: Optional[Row], unit: str, view: View) -> str:
     """The rate of a row and its share of the roof, with `~` where the roof moved during the run."""
     if row is None or row.status == "skipped":
         return "–"
@@ -98,30 +98,30 @@ def size_text(shape: dict[str, Any]) -> str:
     return text + (f", {shape['layout']}" if "layout" in shape else "")
 
 
-class Step:
+class _Step:
     """One line of a ladder: a technique at one size, in the formats that it serves."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = {row.format: row for row in rows}
         self.technique, self.library = rows[0].technique, rows[0].origin == "library"
         self.size = size_text(rows[0].shape)
-        self.speed = max(speed(row) for row in rows)
+        self.speed = max(_speed(row) for row in rows)
 
     def cells(self, formats: list[str], unit: str, view: View) -> list[str]:
         name = f"*{self.technique}* (library)" if self.library else self.technique
-        return [name, self.size, *(cell(self.rows.get(f), unit, view) for f in formats)]
+        return [name, self.size, *(_cell(self.rows.get(f), unit, view) for f in formats)]
 
 
-def steps_of(rows: list[Row]) -> list[Step]:
+def _steps_of(rows: list[Row]) -> list[_Step]:
     """The lines of a ladder: slowest first, libraries last."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.technique, size_text(row.shape)), []).append(row)
-    steps = [Step(group) for group in groups.values()]
+    steps = [_Step(group) for group in groups.values()]
     return sorted(steps, key=lambda s: (s.library, s.speed, s.technique, s.size))
 
 
-def absent(rows: list[Row], steps: list[Step]) -> str:
+def _absent(rows: list[Row], steps: list[_Step]) -> str:
     """A note on the techniques without a line, with the reasons that do not just name a format."""
     shown = {step.technique for step in steps}
     common = {row.reason for row in rows if row.technique in shown}
@@ -132,7 +132,7 @@ def absent(rows: list[Row], steps: list[Step]) -> str:
     return " ".join(notes)
 
 
-def small_sizes(view: View, op: str, unit: str, link: str) -> str:
+def _small_sizes(view: View, op: str, unit: str, link: str) -> str:
     """The table of the sizes that were measured cold: the rate of a cold launch, and after it the steady one."""
     of_unit, scale = UNITS[unit]
     rates: dict[tuple[str, str, str], dict[str, str]] = {}
@@ -159,14 +159,14 @@ def operation_table(view: View, name: str, link: str) -> str:
         raise ResultsError(f"no rows of operation {op!r}; there are {', '.join(known)}")
     if regime not in ("", "cold"):
         raise ResultsError(f"unknown regime {regime!r}; allowed: cold, or none for the ladder")
-    return small_sizes(view, op, unit, link) if regime else ladder(view, op, unit, link)
+    return _small_sizes(view, op, unit, link) if regime else _ladder(view, op, unit, link)
 
 
-def ladder(view: View, op: str, unit: str, link: str) -> str:
+def _ladder(view: View, op: str, unit: str, link: str) -> str:
     """The table of an operation: one line per technique, one column per format."""
     rows = [row for row in view.selected if row.op == op and row.regime == "steady"]
     formats = ordered({row.format for row in rows}, ORDER)
-    steps = steps_of([row for row in largest(rows).values() if row.status != "skipped"])
+    steps = _steps_of([row for row in _largest(rows).values() if row.status != "skipped"])
     names = [name.replace("xfp8", " x fp8") for name in formats]  # the header of a mixed pair may be wrapped
     table = markdown_table(["technique", "size", *names], [step.cells(formats, unit, view) for step in steps])
     return captioned(
@@ -176,6 +176,6 @@ def ladder(view: View, op: str, unit: str, link: str) -> str:
         "A dash marks a format that the technique does not serve." if "| – |" in table else "",
         RAISED_NOTE if RAISED in table else "",
         MOVED_NOTE if UNSETTLED in table else "",
-        absent(rows, steps),
+        _absent(rows, steps),
         f"The rates come from the run {provenance(view, link)}.",
     )

@@ -8,18 +8,18 @@ from ridgebench.printers import aligned
 from ridgebench.records import SCHEMAS
 from ridgebench.text import quoted
 
-END = ".schema.json"
+_END = ".schema.json"
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="schema", description=__doc__)
     parser.add_argument("name", nargs="?", help="e.g. record, environment, predict; default: list the names")
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str]) -> int:
-    name = parse(arguments).name
-    paths = {path.name.removesuffix(END): path for path in sorted(SCHEMAS.glob(f"*{END}"))}
+    name = _parse(arguments).name
+    paths = {path.name.removesuffix(_END): path for path in sorted(SCHEMAS.glob(f"*{_END}"))}
     if name is None:
         print("\n".join(aligned([[known, json.loads(path.read_text("utf-8"))["title"]] for known, path in paths.items()])))
         return OK

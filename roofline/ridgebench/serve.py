@@ -15,35 +15,35 @@ from typing import Any, NoReturn
 from ridgebench.command_line import USAGE, CommandError
 from ridgebench.text import one_line
 
-SOCKET = 3  # kKernelSocket of harness/device/isolated/start_process.hpp
-FIRST_COMMAND = 1  # kFirstCommand of kernel_process.hpp
-ERROR = 10  # MessageKind::error of message.hpp
-LIST = (list, tuple)
+_SOCKET = 3  # kKernelSocket of harness/device/isolated/start_process.hpp
+_FIRST_COMMAND = 1  # kFirstCommand of kernel_process.hpp
+_ERROR = 10  # MessageKind::error of message.hpp
+_LIST = (list, tuple)
 
 
 def main(arguments: list[str]) -> int:
     """Serves NAME of a file: its name in messages, its path, NAME."""
-    if len(arguments) != 3 or not is_socket():
+    if len(arguments) != 3 or not _is_socket():
         raise CommandError("serve is for processes that `run` and `duel` start; allowed: ridgebench run --load FILE.py:NAME")
     sys.stdout.reconfigure(line_buffering=True)  # the process ends without Python's end
     file, path, name = arguments
     try:
-        serve(path, name)
+        _serve(path, name)
     except ModuleNotFoundError as error:
-        refuse(f"--load {file}: {sys.executable} lacks {error.name}; RIDGEBENCH_PYTHON names another Python")
+        _refuse(f"--load {file}: {sys.executable} lacks {error.name}; RIDGEBENCH_PYTHON names another Python")
     except BaseException as error:
-        refuse(f"--load {file}: {error if isinstance(error, CommandError) else repr(error)}")
+        _refuse(f"--load {file}: {error if isinstance(error, CommandError) else repr(error)}")
     return USAGE
 
 
-def is_socket() -> bool:
+def _is_socket() -> bool:
     try:
-        return stat.S_ISSOCK(os.fstat(SOCKET).st_mode)
+        return stat.S_ISSOCK(os.fstat(_SOCKET).st_mode)
     except OSError:
         return False
 
 
-def serve(path: str, name: str) -> NoReturn:
+def _serve(path: str, name: str) -> NoReturn:
     """Imports the file and answers the program's commands. Raises where the file cannot be served."""
     from ridgebench.kernels import library
     from ridgebench.kernels.callbacks import empty_launch
@@ -51,14 +51,14 @@ def serve(path: str, name: str) -> NoReturn:
 
     library.SERVING = True
     library.library()
-    kernels = kernels_of(imported(path), name)
+    kernels = _kernels_of(_imported(path), name)
     with Run() as run:
         run.add(kernels, (), "cpu")
         run.call("ridgebench_serve", empty_launch(), None)
     raise CommandError("the library ended")
 
 
-def imported(path: str) -> ModuleType:
+def _imported(path: str) -> ModuleType:
     """The module of a file, whose folder is the last in which it finds others. No compiled file is read or left."""
     from ridgebench.kernels.callbacks import raised
 
@@ -75,12 +75,12 @@ def imported(path: str) -> ModuleType:
     return module
 
 
-def kernels_of(module: ModuleType, name: str) -> list[Any]:
+def _kernels_of(module: ModuleType, name: str) -> list[Any]:
     """The kernel, or the list of kernels, that the module calls `name`."""
     from ridgebench.kernels.operation import Kernel
 
     def found(value: Any) -> list[Any]:
-        all_of = list(value) if isinstance(value, LIST) else [value]
+        all_of = list(value) if isinstance(value, _LIST) else [value]
         return all_of if all(isinstance(one, Kernel) for one in all_of) else []
 
     kernels = found(getattr(module, name, None))
@@ -91,12 +91,12 @@ def kernels_of(module: ModuleType, name: str) -> list[Any]:
     return kernels
 
 
-def refuse(text: str) -> None:
+def _refuse(text: str) -> None:
     """Answers the first command by an error, as MessagePack's map of two texts."""
-    payload = b"\x82" + b"".join(map(packed, ("kind", "usage", "text", one_line(text))))
-    os.write(SOCKET, struct.pack("=IIQ", len(payload), ERROR, FIRST_COMMAND) + payload)
+    payload = b"\x82" + b"".join(map(_packed, ("kind", "usage", "text", one_line(text))))
+    os.write(_SOCKET, struct.pack("=IIQ", len(payload), _ERROR, _FIRST_COMMAND) + payload)
 
 
-def packed(text: str) -> bytes:
+def _packed(text: str) -> bytes:
     data = text.encode("utf-8", "replace")
     return struct.pack(">BI", 0xDB, len(data)) + data

@@ -13,11 +13,11 @@ from ridgebench.processes.children import OUTPUT, completed
 from ridgebench.command_line import OK, Parser
 from ridgebench.records import Row, read_rows
 
-FLAGS = "-O3 -march=native -ffast-math -fopenmp -funroll-loops -fvariable-expansion-in-unroller".split()
-FLOAT_BYTES, REPEATS = 4, "20"
+_FLAGS = "-O3 -march=native -ffast-math -fopenmp -funroll-loops -fvariable-expansion-in-unroller".split()
+_FLOAT_BYTES, _REPEATS = 4, "20"
 
 
-def ceilings(folder: Path) -> dict[str, Row]:
+def _ceilings(folder: Path) -> dict[str, Row]:
     """The fastest verified row of each DRAM ceiling, by the name of the kernel of stream.c."""
     found: dict[str, Row] = {}
     for row in read_rows(folder / "records.jsonl")[0]:
@@ -27,9 +27,9 @@ def ceilings(folder: Path) -> dict[str, Row]:
     return found
 
 
-def stream(program: Path, name: str, mebibytes: int) -> float:
+def _stream(program: Path, name: str, mebibytes: int) -> float:
     """Median byte/s of one kernel of stream.c; nan if it has no kernel of that name."""
-    command = [program, str(mebibytes), "nt", REPEATS, name]
+    command = [program, str(mebibytes), "nt", _REPEATS, name]
     pinned = os.environ | {"OMP_PROC_BIND": "true"}
     done = completed(command, **OUTPUT, env=pinned, encoding="utf-8")
     done.check_returncode()
@@ -41,14 +41,14 @@ def main(arguments: list[str]) -> int:
     parser = Parser(prog="stream", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="DIR", help="results of a host")
     folder = parser.parse_args(arguments).folder
-    rows = ceilings(folder)
+    rows = _ceilings(folder)
     if not rows:
         raise SystemExit(f"{folder}: no DRAM ceiling of a host that is ok")
     with tempfile.TemporaryDirectory() as scratch:
         program = Path(scratch) / "stream"
-        completed(["gcc", *FLAGS, Path(__file__).with_name("stream.c"), "-o", program]).check_returncode()
+        completed(["gcc", *_FLAGS, Path(__file__).with_name("stream.c"), "-o", program]).check_returncode()
         for name, row in sorted(rows.items()):
-            other = stream(program, name, row.shape["n"] * FLOAT_BYTES >> 20)
+            other = _stream(program, name, row.shape["n"] * _FLOAT_BYTES >> 20)
             rate = row.bytes_per_s
             print(f"{row.id:50} {rate / 1e9:7.2f} GB/s, stream.c {other / 1e9:7.2f} GB/s, ratio {rate / other:.3f}")
     return OK

@@ -9,16 +9,16 @@ import warnings
 
 from ridgebench.command_line import INTERRUPTED, CommandError, code_of, fail
 
-PLAIN = {"±": "+-", "µ": "u", "×": "x", "·": "*", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "→": "->"}
-PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^4", "^5", "^6", "^7", "^8", "^9", "^-")))
+_PLAIN = {"±": "+-", "µ": "u", "×": "x", "·": "*", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "→": "->"}
+_PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^4", "^5", "^6", "^7", "^8", "^9", "^-")))
 
 
-def plain(error: UnicodeError) -> tuple[str, int]:
+def _plain(error: UnicodeError) -> tuple[str, int]:
     """An error handler of codecs: what stands for characters that the stream's encoding lacks."""
-    return "".join(PLAIN.get(c, "?") for c in error.object[error.start : error.end]), error.end
+    return "".join(_PLAIN.get(c, "?") for c in error.object[error.start : error.end]), error.end
 
 
-def keep_open() -> None:
+def _keep_open() -> None:
     """Leads closed streams to nowhere: the next file that is opened would get their number, and what they print."""
     for number in range(3):
         try:
@@ -32,8 +32,8 @@ def keep_open() -> None:
 
 def prepare() -> None:
     """Prepares the streams of a command."""
-    keep_open()
-    codecs.register_error("ridgebench.plain", plain)
+    _keep_open()
+    codecs.register_error("ridgebench.plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="ridgebench.plain")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as other programs: `| head -1` ends it without a word

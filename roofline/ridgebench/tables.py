@@ -42,13 +42,13 @@ from ridgebench.result_tables import operation_table, operations_table
 from ridgebench.text import markdown
 from ridgebench.view import View, make_view
 
-SIGNALS = {-9: "killed"}
-NO_RUN = "no published run"
-BY_PROGRAMS = ("record keys", "kernel models")  # other programs print these tables, and tests compare them
-OVER_RUNS = (["steps"], ["times"], ["launches"])
-NO_PROOF = "Not measured on a real machine yet."
-OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")
-MARKED = re.compile(OPENING.pattern + r"(?:(?!<!-- ).)*<!-- /\1 -->", re.DOTALL)
+_SIGNALS = {-9: "killed"}
+_NO_RUN = "no published run"
+_BY_PROGRAMS = ("record keys", "kernel models")  # other programs print these tables, and tests compare them
+_OVER_RUNS = (["steps"], ["times"], ["launches"])
+_NO_PROOF = "Not measured on a real machine yet."
+_OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")
+_MARKED = re.compile(_OPENING.pattern + r"(?:(?!<!-- ).)*<!-- /\1 -->", re.DOTALL)
 
 
 def published(root: Path, device: str = "*") -> Optional[Path]:
@@ -61,7 +61,7 @@ def published(root: Path, device: str = "*") -> Optional[Path]:
     return max((f for f in found if f.parent.name != "local"), key=started, default=None)
 
 
-def source(path: Path) -> str:
+def _source(path: Path) -> str:
     try:
         return f"```{path.suffix[1:]}\n{path.read_text('utf-8')}```"
     except OSError as error:
@@ -83,17 +83,17 @@ def read_faults(folder: Path) -> dict[str, dict]:
 
 
 def fault_cells(fault: dict) -> list[str]:
-    codes = ", ".join(SIGNALS.get(code, str(code)) for code in fault["codes"])
+    codes = ", ".join(_SIGNALS.get(code, str(code)) for code in fault["codes"])
     return [fault["fault"], fault["how"], str(fault["tries"]), str(fault["lost"]), codes]
 
 
-def faults_table(faults: dict[str, dict]) -> str:
+def _faults_table(faults: dict[str, dict]) -> str:
     header = ["fault", "how it is made", "tries", "finished rows lost", "exit code"]
     return markdown_table(header, [fault_cells(faults[name]) for name in sorted(faults)])
 
 
 @dataclass(frozen=True)
-class Sources:
+class _Sources:
     """What pages show: the default run, the runs of devices under root/results, and the faults."""
 
     root: Path
@@ -112,16 +112,16 @@ def view_of(folder: Path) -> View:
     return make_view(load_run(folder), None)
 
 
-def content(kind: str, text: str, sources: Sources, page: Path) -> str:
+def _content(kind: str, text: str, sources: _Sources, page: Path) -> str:
     """The Markdown of one part."""
     name, _, device = (part.strip() for part in text.partition("@"))
     if kind == "faults":
-        return faults_table(sources.faults)
+        return _faults_table(sources.faults)
     if kind == "file":
-        return source(ROOT / name)
+        return _source(ROOT / name)
     if name == "gate":
         proof = newest_proof(sources.root / "results")
-        return gate_table(proof) if proof else NO_PROOF
+        return gate_table(proof) if proof else _NO_PROOF
     if name == "gate simulated":
         return simulated_table()
     if name == "fleet simulated":
@@ -131,11 +131,11 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
         if duels is None:
             return NO_DUEL
         return duel_table(load_duels(duels), name.removeprefix("duels "), os.path.relpath(duels, page.parent))
-    if name.split()[:1] in OVER_RUNS:
-        return over_runs(name, device, sources, page)
+    if name.split()[:1] in _OVER_RUNS:
+        return _over_runs(name, device, sources, page)
     folder = sources.folder(device)
     if folder is None:
-        return NO_RUN
+        return _NO_RUN
     view, link = view_of(folder), Path(os.path.relpath(folder, page.parent)).as_posix()
     if kind == "picture":
         figure = "lecture" if (folder / "figures" / "lecture.png").exists() else "roofline"
@@ -145,34 +145,34 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
     return operation_table(view, name, link)
 
 
-def over_runs(name: str, devices: str, sources: Sources, page: Path) -> str:
+def _over_runs(name: str, devices: str, sources: _Sources, page: Path) -> str:
     """A table over the runs of several devices, by default over the newest run."""
     folders = [sources.folder(device) for device in devices.split() or [""]]
     if None in folders:
-        return NO_RUN
+        return _NO_RUN
     return table_over_runs(name.split(), [Source(view_of(f), Path(os.path.relpath(f, page.parent)).as_posix()) for f in folders])
 
 
-def fill(text: str, sources: Sources, page: Path) -> str:
+def _fill(text: str, sources: _Sources, page: Path) -> str:
     """The text with every marked part replaced."""
 
     def part(match: re.Match) -> str:
         kind, name = match.group(1), match.group(2) or ""
-        if name.startswith(BY_PROGRAMS) or (kind == "faults" and sources.faults is None):
+        if name.startswith(_BY_PROGRAMS) or (kind == "faults" and sources.faults is None):
             return match.group(0)
-        opening = OPENING.match(match.group(0)).group(0)
-        return f"{opening}\n{content(kind, name, sources, page)}\n<!-- /{kind} -->"
+        opening = _OPENING.match(match.group(0)).group(0)
+        return f"{opening}\n{_content(kind, name, sources, page)}\n<!-- /{kind} -->"
 
-    if len(OPENING.findall(text)) != len(MARKED.findall(text)):
+    if len(_OPENING.findall(text)) != len(_MARKED.findall(text)):
         raise ResultsError("a marker `<!-- ... -->` has no closing one")
-    return MARKED.sub(part, text)
+    return _MARKED.sub(part, text)
 
 
-def update(page: Path, sources: Sources, check: bool) -> bool:
+def _update(page: Path, sources: _Sources, check: bool) -> bool:
     """Writes the page unless it is current or `check` is set; returns whether it was current."""
     before = page.read_text("utf-8")
     try:
-        after = fill(before, sources, page)
+        after = _fill(before, sources, page)
     except ResultsError as error:
         raise ResultsError(f"{page.name}: {error}") from None
     if after != before and not check:
@@ -188,11 +188,11 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
     options = parser.parse_args(arguments)
     try:
         faults = read_faults(options.faults) if options.faults else None
-        sources = Sources(root, options.results or published(root), faults)
+        sources = _Sources(root, options.results or published(root), faults)
         if options.results:
             view_of(options.results)
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-        stale = [page for page in pages if not update(page, sources, options.check)]
+        stale = [page for page in pages if not _update(page, sources, options.check)]
     except ResultsError as error:
         return fail(str(error), USAGE, "tables")
     for page in stale:

@@ -9,15 +9,15 @@ import textwrap
 from typing import Any
 
 LONGEST = 500  # characters that a figure or a page shows; measuring a text of megabytes takes minutes
-LONGEST_LINE = 900  # characters of a line for a terminal: a name in it may have megabytes
+_LONGEST_LINE = 900  # characters of a line for a terminal: a name in it may have megabytes
 LONGEST_QUOTED = 60  # characters of a value in a message about it
-CONTEXT = 20  # characters before the difference of two texts
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with; owasp.org, "CSV Injection"
-PAGE_WIDTH = 140  # characters of a line of a page; rows of tables are longer
-LINK_TEXT = re.compile(r"\[[^\]]*\]")
-JOINED = "\0"  # stands for a space at which no line is wrapped
-MARKUP = re.compile(r"([\\`*_\[\]<>|~&])")  # of Markdown within a line
-PLAIN = " .,;%+=/-"  # besides letters and digits: what no dialect of Markdown takes for markup within a line
+_CONTEXT = 20  # characters before the difference of two texts
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with; owasp.org, "CSV Injection"
+_PAGE_WIDTH = 140  # characters of a line of a page; rows of tables are longer
+_LINK_TEXT = re.compile(r"\[[^\]]*\]")
+_JOINED = "\0"  # stands for a space at which no line is wrapped
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~&])")  # of Markdown within a line
+_PLAIN = " .,;%+=/-"  # besides letters and digits: what no dialect of Markdown takes for markup within a line
 
 
 class Cut(str):
@@ -72,7 +72,7 @@ def ends(text: str, most: int, mark: str = "...") -> str:
 
 def one_line(text: str) -> str:
     """The text for a terminal: one line without control characters, of bounded length."""
-    return clean(ends(text, LONGEST_LINE, " ... "))
+    return clean(ends(text, _LONGEST_LINE, " ... "))
 
 
 def apart(one: str, other: str, most: int) -> tuple[str, str]:
@@ -81,7 +81,7 @@ def apart(one: str, other: str, most: int) -> tuple[str, str]:
     The common beginning gives way where the difference lies behind it; else the end does.
     """
     begin = len(os.path.commonprefix([one, other]))
-    start = max(0, begin - CONTEXT) if max(len(one), len(other)) > most and begin > most - CONTEXT else 0
+    start = max(0, begin - _CONTEXT) if max(len(one), len(other)) > most and begin > most - _CONTEXT else 0
     if start:
         start = max(start, one.find(" ", start, begin) + 1)  # a whole word, if one begins there
 
@@ -93,24 +93,24 @@ def apart(one: str, other: str, most: int) -> tuple[str, str]:
 
 
 def page_lines(text: str) -> str:
-    """A paragraph of Markdown in lines of PAGE_WIDTH. No line ends within the text of a link."""
-    unbroken = LINK_TEXT.sub(lambda link: link.group().replace(" ", JOINED), text)
-    return textwrap.fill(unbroken, PAGE_WIDTH, break_long_words=False, break_on_hyphens=False).replace(JOINED, " ")
+    """A paragraph of Markdown in lines of _PAGE_WIDTH. No line ends within the text of a link."""
+    unbroken = _LINK_TEXT.sub(lambda link: link.group().replace(" ", _JOINED), text)
+    return textwrap.fill(unbroken, _PAGE_WIDTH, break_long_words=False, break_on_hyphens=False).replace(_JOINED, " ")
 
 
 def csv_cell(value: Any) -> Any:
     """A spreadsheet takes a text that begins so for a formula, as in the report's download; an apostrophe makes it a text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def markdown(text: str) -> str:
     """A text within a line of Markdown, readable also as it is: a backslash before what could be markup."""
-    return MARKUP.sub(r"\\\1", text)
+    return _MARKUP.sub(r"\\\1", text)
 
 
 def markdown_references(text: str) -> str:
     """A text of strangers within a line of Markdown for a site that makes links of it: what is not plain is a reference."""
-    return "".join(c if c.isalnum() or c in PLAIN else f"&#{ord(c)};" for c in text)
+    return "".join(c if c.isalnum() or c in _PLAIN else f"&#{ord(c)};" for c in text)
 
 
 def markdown_code(text: str) -> str:

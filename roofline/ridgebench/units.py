@@ -2,9 +2,9 @@
 
 from math import log10
 
-PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def digits(value: float) -> str:
@@ -17,13 +17,13 @@ def digits(value: float) -> str:
 
 def rate(value: float, unit: str) -> str:
     """A rate with its prefix: 39.6 GB/s, 7.62 TFLOP/s."""
-    scale, prefix = next((p for p in PREFIXES if value >= p[0]), PREFIXES[-1])
+    scale, prefix = next((p for p in _PREFIXES if value >= p[0]), _PREFIXES[-1])
     return f"{digits(value / scale)} {prefix}{unit}"
 
 
 def seconds(value: float) -> str:
     """A time with its unit: 373 us, 1.25 ms."""
-    scale, unit = next((t for t in TIMES if value >= t[0]), TIMES[-1])
+    scale, unit = next((t for t in _TIMES if value >= t[0]), _TIMES[-1])
     return f"{digits(value / scale)} {unit}"
 
 
@@ -37,7 +37,7 @@ def tick(value: float) -> str:
     if value >= 1:
         return f"{value:,.0f}"
     power = round(log10(value))
-    return f"{value:.3g}" if power >= -3 else f"10⁻{str(-power).translate(SUPERSCRIPTS)}"
+    return f"{value:.3g}" if power >= -3 else f"10⁻{str(-power).translate(_SUPERSCRIPTS)}"
 
 
 def enumerate_words(words: list[str]) -> str:

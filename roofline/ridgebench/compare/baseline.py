@@ -31,11 +31,11 @@ from .limits import TOLERANCES, Limits, limits_for
 from .output import add_verdict_options, finish, require_writable
 from .report import Report, incomparable, percent
 
-PROGRAM = "baseline"
-STORED = RESULTS / "baselines"
+_PROGRAM = "baseline"
+_STORED = RESULTS / "baselines"
 
 
-def sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dict[str, Row]]]:
+def _sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dict[str, Row]]]:
     """What stands against the baseline: the run or, where that is of a model, each of its devices.
 
     Each with the end of its ids, its environment, and its rows by the names of the baseline.
@@ -48,12 +48,12 @@ def sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dic
     ]
 
 
-def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], names: list[str]) -> Report:
+def _check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], names: list[str]) -> Report:
     """The report on the rows of these names; one that the run lacks is missing."""
     titles = (str(past.path), str(run.folder))
     allowed = [*allowed, *store.BUILDS] if past.of_model else allowed
     rows, notes = [], [f"the baseline has {past.origin()}"]
-    for end, environment, found in sides(past, run):
+    for end, environment, found in _sides(past, run):
         reference, new = past.environment, environment
         if past.of_model:
             reference, new = store.named_alike(reference), store.named_alike(new)
@@ -76,7 +76,7 @@ def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], na
     return with_conditions(report, {"run": [run.environment]})
 
 
-def make_report(options: argparse.Namespace) -> Report:
+def _make_report(options: argparse.Namespace) -> Report:
     """The report of `check`. With --run the command measures first."""
     from . import check_run
 
@@ -89,10 +89,10 @@ def make_report(options: argparse.Namespace) -> Report:
     limits = limits_for(options.baseline, options.tolerances, options.preset)
     names = check_run.chosen(past, options.filter, options.measure)
     run, names = check_run.measure(past, names, options) if options.measure else (load(options.run), names)
-    return check(past, run, limits, options.allow_mismatch, names)
+    return _check(past, run, limits, options.allow_mismatch, names)
 
 
-def listed(root: Path) -> list[str]:
+def _listed(root: Path) -> list[str]:
     """The lines of a table of all baselines below a folder."""
     lines = [["baseline", "of", "rows", "says", "sees"]]
     for path in sorted(root.rglob("*.jsonl")):
@@ -109,7 +109,7 @@ def listed(root: Path) -> list[str]:
     return aligned(lines)
 
 
-def promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
+def _promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
     """A line for each baseline that the runs were added to. Raises ResultsError for a run that did not end."""
     require_finished(runs)
     try:
@@ -121,25 +121,25 @@ def promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
     return [f"{one_line(str(path))}: {store.read_baseline(path).origin()}" for path in paths]
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = Parser(prog=PROGRAM, description=__doc__.splitlines()[0])
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog=_PROGRAM, description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("promote", help="make runs the baseline of their machine, or of its model")
     command.add_argument("runs", nargs="+", type=Path, metavar="DIR")
     command.add_argument("--model", action="store_true", help="of the model and driver branch: any number of runs and machines")
-    command.add_argument("--into", type=Path, default=STORED, metavar="DIR", help="folder of all baselines; default: results/baselines")
+    command.add_argument("--into", type=Path, default=_STORED, metavar="DIR", help="folder of all baselines; default: results/baselines")
     command = commands.add_parser("check", help="compare one new run with a baseline")
     command.add_argument("baseline", type=Path, metavar="FILE.jsonl")
     command.add_argument("run", nargs="?", type=Path, metavar="DIR")
-    add_check_options(command)
+    _add_check_options(command)
     command = commands.add_parser("list", help="list the baselines that are stored, and what each can see")
-    command.add_argument("root", nargs="?", type=Path, default=STORED, metavar="DIR")
+    command.add_argument("root", nargs="?", type=Path, default=_STORED, metavar="DIR")
     command = commands.add_parser("drift", help="show over many runs of a machine what changed, and when")
     command.add_argument("runs", nargs="+", type=Path, metavar="DIR")
     return parser.parse_args(arguments)
 
 
-def add_check_options(command: argparse.ArgumentParser) -> None:
+def _add_check_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--run", dest="measure", action="store_true", help="measure now, at most one row for an operation and a format")
     add("--budget", metavar="SECONDS", help="with --run: seconds for the measuring (50)")
@@ -151,7 +151,7 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
     add_verdict_options(command)
 
 
-def check_command(options: argparse.Namespace) -> int:
+def _check_command(options: argparse.Namespace) -> int:
     def write(report: Report) -> None:
         if options.history:
             history.append(options.history, report, None)
@@ -159,24 +159,24 @@ def check_command(options: argparse.Namespace) -> int:
     def make() -> Report:
         require_writable(options.history)
         history.require_history(options.history)
-        return make_report(options)
+        return _make_report(options)
 
-    return finish(make, options, PROGRAM, write=write)
+    return finish(make, options, _PROGRAM, write=write)
 
 
 def main(arguments: list[str]) -> int:
-    options = parse(arguments)
+    options = _parse(arguments)
     if options.command == "check":
-        return check_command(options)
+        return _check_command(options)
     try:
         if options.command == "list":
-            print("\n".join(listed(options.root)))
+            print("\n".join(_listed(options.root)))
         elif options.command == "promote":
-            print("\n".join(promote(each_once(options.runs, load), options.into, options.model)))
+            print("\n".join(_promote(each_once(options.runs, load), options.into, options.model)))
         else:
             from . import drift  # scipy.stats, which it needs, takes long to import
 
             sys.stdout.write(drift.text(each_once(options.runs, load)))
     except ENDING as error:
-        return ended(error, PROGRAM)
+        return ended(error, _PROGRAM)
     return OK

@@ -47,7 +47,7 @@ def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) 
     return row
 
 
-def describe_row(name: str, past: np.ndarray, seconds: float, floor: float) -> Comparison:
+def _describe_row(name: str, past: np.ndarray, seconds: float, floor: float) -> Comparison:
     """The change against the median of too few values, and whether the row is beyond the floor."""
     middle, slowest, count = float(np.median(past)), float(past.max()), len(past)
     row = Comparison(name, DESCRIBED, change=seconds / middle - 1, pairs=count, baseline_s=middle, candidate_s=seconds,
@@ -61,13 +61,13 @@ def describe_row(name: str, past: np.ndarray, seconds: float, floor: float) -> C
     return row
 
 
-def compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits) -> Comparison:
+def _compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits) -> Comparison:
     if row is None or row.status != "ok":
         verdict = verdict_on(row) if row and row.status in BROKEN else MISSING
         return Comparison(id_, verdict, f"{row.status}: {row.reason}" if row else "the run has no such row")
     rule = first(limits.tolerances, id_)
     if len(past) < store.FEWEST_RUNS:
-        return describe_row(id_, past, row.time_median_s, rule.tolerance if rule else FLOOR)
+        return _describe_row(id_, past, row.time_median_s, rule.tolerance if rule else FLOOR)
     preset = limits.of(id_)
     compared = judge_row(id_, past, row.time_median_s, preset)
     if rule:
@@ -83,6 +83,6 @@ def states_of(past: store.Baseline, name: str, state: Optional[str]) -> str:
 def compare_with(past: store.Baseline, name: str, end: str, row: Optional[Row], limits: Limits) -> Comparison:
     """A row of the run against the entries of its power state; of several states, the reason says so."""
     state = row.power_state if row else None
-    compared = compare_row(name + end, past.sample(name, state), row, limits)
+    compared = _compare_row(name + end, past.sample(name, state), row, limits)
     compared.reason = with_words(compared.reason, states_of(past, name, state))
     return compared

@@ -25,15 +25,15 @@ from ridgebench.units import counted
 from .comparable import branch, device_entries, differences
 from .judge import external_cause
 
-SCHEMA = "ridgebench.baseline/1"
+_SCHEMA = "ridgebench.baseline/1"
 FEWEST_RUNS = 10  # of a machine, or machines of a model, from which a new run is judged
-OF_MODEL = "model"  # in place of the machine in a path
-SUFFIX = ".environment.json"
+_OF_MODEL = "model"  # in place of the machine in a path
+_SUFFIX = ".environment.json"
 # Keys that may differ in a baseline of a model, whose runs come from several builds. The report notes them.
 BUILDS = ("build.compiler", "build.flags", "build.cuda", "libraries")
 
 
-class Entry(NamedTuple):
+class _Entry(NamedTuple):
     """A row of one run. machine and power_state are None in the lines of an older baseline; a host has no state."""
 
     run_id: str
@@ -56,23 +56,23 @@ def machine_of(environment: dict[str, Any]) -> str:
     return hashes[0] if hashes else environment["host"]["hostname_hash"] or "unknown"
 
 
-def software_of(device: dict[str, Any]) -> str:
+def _software_of(device: dict[str, Any]) -> str:
     if device["backend"] == "cpu":
         return "host"
     return f"{slug(branch('driver', device['driver']) or 'unknown')}-{device['cuda'] or 'unknown'}"
 
 
-def place(environment: dict[str, Any], machine: str) -> Path:
+def _place(environment: dict[str, Any], machine: str) -> Path:
     """The path below results/baselines, by the first device."""
     device = environment["devices"][0]
     name = slug(device["model"] or "unknown")
     if device["backend"] == "cpu":
         name = f"{name}-{device['threads']}-threads"
-    return Path(name) / software_of(device) / slug(machine) / f"{environment['method_version']}.jsonl"
+    return Path(name) / _software_of(device) / slug(machine) / f"{environment['method_version']}.jsonl"
 
 
 def environment_path(path: Path) -> Path:
-    return path.with_suffix(SUFFIX)
+    return path.with_suffix(_SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Baseline:
     """The entries of each row, and the environment with which a run must agree."""
 
     path: Path
-    rows: dict[str, list[Entry]]
+    rows: dict[str, list[_Entry]]
     environment: dict[str, Any]
 
     @cached_property
@@ -88,10 +88,10 @@ class Baseline:
         return not any("@" in name for name in self.rows)
 
     @cached_property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[_Entry]:
         return [entry for entries in self.rows.values() for entry in entries]
 
-    def independent(self, name: str, state: Optional[str] = None) -> list[Entry]:
+    def independent(self, name: str, state: Optional[str] = None) -> list[_Entry]:
         """The entries of a row: of every run of a machine, of the newest run of each machine of a model.
 
         Those of one power state, where enough of them have it to judge by: two states are two clocks.
@@ -117,23 +117,23 @@ class Baseline:
         return f"{size}{software}, method {self.environment['method_version']}, {span}"
 
 
-def entry_of(told: Any) -> tuple[str, Entry]:
+def _entry_of(told: Any) -> tuple[str, _Entry]:
     """The row's name and the entry of a line. Raises KeyError, TypeError or ValueError."""
     seconds = told["time_median_s"]
-    if told["schema"] != SCHEMA or not 0 < seconds < math.inf:
-        raise ValueError(f"not a line of {SCHEMA}")
+    if told["schema"] != _SCHEMA or not 0 < seconds < math.inf:
+        raise ValueError(f"not a line of {_SCHEMA}")
     machine, state = (None if told.get(key) is None else str(told[key]) for key in ("machine", "power_state"))
-    return str(told["id"]), Entry(str(told["run_id"]), str(told["started"]), machine, float(seconds), state)
+    return str(told["id"]), _Entry(str(told["run_id"]), str(told["started"]), machine, float(seconds), state)
 
 
-def read_rows(path: Path) -> dict[str, list[Entry]]:
+def read_rows(path: Path) -> dict[str, list[_Entry]]:
     """The entries by row. Raises ResultsError."""
-    rows: dict[str, list[Entry]] = {}
+    rows: dict[str, list[_Entry]] = {}
     seen = set()
     for origin, line in lines_of(path, "a baseline"):
         told = parse_json(decoded(line, origin), origin)
         try:
-            name, entry = entry_of(told)
+            name, entry = _entry_of(told)
         except (KeyError, TypeError, ValueError) as error:
             raise malformed(origin, error) from None
         if (name, entry.run_id, entry.machine) in seen:
@@ -150,17 +150,17 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(path, read_rows(path), read_environment(environment_path(path)))
 
 
-def lines_of_rows(rows: list[Row], environment: dict[str, Any], machine: str) -> list[str]:
+def _lines_of_rows(rows: list[Row], environment: dict[str, Any], machine: str) -> list[str]:
     """A line of the file per row that is ok."""
     same = {key: environment[key] for key in ("run_id", "started")} | {"machine": machine}
     kept = [row for row in rows if row.status == "ok" and external_cause(row) is None]
     return [
-        json.dumps({"schema": SCHEMA, "id": row.id} | same | {"time_median_s": row.time_median_s, "power_state": row.power_state})
+        json.dumps({"schema": _SCHEMA, "id": row.id} | same | {"time_median_s": row.time_median_s, "power_state": row.power_state})
         for row in kept
     ]
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """What a run adds to one baseline."""
 
     run: Run
@@ -168,19 +168,19 @@ class Part(NamedTuple):
     rows: list[Row]
 
 
-def device_parts(run: Run) -> Iterator[Part]:
+def device_parts(run: Run) -> Iterator[_Part]:
     """A part per device, whose rows have ids without the device."""
     for name, device in device_entries(run.environment).items():
         rows = [replace(row, id=row.case) for row in run.by_id.values() if row.device == name]
-        yield Part(run, run.environment | {"devices": [device]}, rows)
+        yield _Part(run, run.environment | {"devices": [device]}, rows)
 
 
-def runs_in(path: Path) -> set[str]:
+def _runs_in(path: Path) -> set[str]:
     """The runs that a baseline has; none before it exists."""
     return {entry.run_id for entries in read_rows(path).values() for entry in entries} if path.exists() else set()
 
 
-def require_new(runs: list[Run], known: set[str]) -> None:
+def _require_new(runs: list[Run], known: set[str]) -> None:
     """Raises ResultsError for a run that a baseline has already, or that is given twice."""
     ids = [run.environment["run_id"] for run in runs]
     for run_id in ids:
@@ -188,7 +188,7 @@ def require_new(runs: list[Run], known: set[str]) -> None:
             raise ResultsError(f"run {run_id} stands in the baseline already or is given twice")
 
 
-def reference_of(path: Path, parts: list[Part], allowed: tuple[str, ...]) -> dict[str, Any]:
+def _reference_of(path: Path, parts: list[_Part], allowed: tuple[str, ...]) -> dict[str, Any]:
     """The environment of a baseline. Raises CommandError for a part that differs in a key that must agree."""
     reference = read_environment(environment_path(path)) if path.exists() else parts[0].environment
     for part in parts:
@@ -197,14 +197,14 @@ def reference_of(path: Path, parts: list[Part], allowed: tuple[str, ...]) -> dic
     return reference
 
 
-def add(path: Path, parts: list[Part], reference: dict[str, Any]) -> None:
+def _add(path: Path, parts: list[_Part], reference: dict[str, Any]) -> None:
     """Adds parts to a baseline, or founds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     known = path.exists()
     if not known:
         write_at_once(environment_path(path), json_text(reference))
     before = read(path, "a baseline") if known else ""
-    lines = [line for p in parts for line in lines_of_rows(p.rows, p.environment, machine_of(p.environment))]
+    lines = [line for p in parts for line in _lines_of_rows(p.rows, p.environment, machine_of(p.environment))]
     write_at_once(path, before + "".join(f"{line}\n" for line in lines))
 
 
@@ -219,25 +219,25 @@ def promote_machine(runs: list[Run], root: Path) -> Path:
     machines = {machine_of(run.environment) for run in runs}
     if len(machines) > 1:
         raise ResultsError(f"the runs are of {len(machines)} machines; allowed: one, or --model for a baseline of the model")
-    path = root / place(runs[0].environment, *machines)
-    known = runs_in(path)
-    require_new(runs, known)
+    path = root / _place(runs[0].environment, *machines)
+    known = _runs_in(path)
+    _require_new(runs, known)
     if len(known) + len(runs) < FEWEST_RUNS:
         raise ResultsError(f"{counted(len(runs), 'run')}; a baseline needs {FEWEST_RUNS} or more; --model describes by fewer")
-    parts = [Part(run, run.environment, list(run.by_id.values())) for run in runs]
-    add(path, parts, reference_of(path, parts, ()))
+    parts = [_Part(run, run.environment, list(run.by_id.values())) for run in runs]
+    _add(path, parts, _reference_of(path, parts, ()))
     return path
 
 
 def promote_model(runs: list[Run], root: Path) -> list[Path]:
     """Adds runs, of any number and machines, to the baselines of their models; returns the paths."""
-    places: dict[Path, list[Part]] = {}
+    places: dict[Path, list[_Part]] = {}
     for run in runs:
         for part in device_parts(run):
-            places.setdefault(root / place(part.environment, OF_MODEL), []).append(part)
+            places.setdefault(root / _place(part.environment, _OF_MODEL), []).append(part)
     for path, parts in places.items():
-        require_new(list({id(part.run): part.run for part in parts}.values()), runs_in(path))
-    references = {path: reference_of(path, parts, BUILDS) for path, parts in places.items()}
+        _require_new(list({id(part.run): part.run for part in parts}.values()), _runs_in(path))
+    references = {path: _reference_of(path, parts, BUILDS) for path, parts in places.items()}
     for path, parts in places.items():
-        add(path, parts, references[path])
+        _add(path, parts, references[path])
     return list(places)

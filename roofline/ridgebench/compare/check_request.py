@@ -13,7 +13,7 @@ from ridgebench.command_line import CommandError
 
 from .baseline_store import Baseline
 
-CEILING, KERNEL = "ceiling", "kernel"
+_CEILING, _KERNEL = "ceiling", "kernel"
 
 
 class Request(NamedTuple):
@@ -24,22 +24,22 @@ class Request(NamedTuple):
     ceilings: set[str]
 
 
-def size_of(name: str) -> str:
+def _size_of(name: str) -> str:
     """An id without regime and device."""
     return name.partition("@")[0].rpartition("/")[0]
 
 
-def operation(name: str) -> str:
+def _operation(name: str) -> str:
     return name.partition("/")[0]
 
 
-def shape_line(name: str) -> str:
+def _shape_line(name: str) -> str:
     """The line of a file for --shapes that makes the size of this row."""
-    op, _, format_, *shape = size_of(name).split("/")
+    op, _, format_, *shape = _size_of(name).split("/")
     return f"{op} {'/'.join(shape)} {format_}"
 
 
-def device_words(past: Baseline, names: list[str], device: str) -> list[str]:
+def _device_words(past: Baseline, names: list[str], device: str) -> list[str]:
     """The device of the rows, where they are of one; of a baseline of a model the host or every GPU."""
     found = {name.partition("@")[2] for name in names}
     if past.of_model:
@@ -48,13 +48,13 @@ def device_words(past: Baseline, names: list[str], device: str) -> list[str]:
     return ["--device", chosen] if chosen else []
 
 
-def roles(words: list[str]) -> dict[str, str]:
+def _roles(words: list[str]) -> dict[str, str]:
     """The sizes that the program can measure, with their roles. Raises CommandError."""
     cases = program.ask("list", *words, seconds=program.SLOW_NODE_S)["cases"]
-    return {size_of(case["id"]): case["role"] for case in cases}
+    return {_size_of(case["id"]): case["role"] for case in cases}
 
 
-def regime_words(past: Baseline, kernels: list[str], regimes: list[str]) -> list[str]:
+def _regime_words(past: Baseline, kernels: list[str], regimes: list[str]) -> list[str]:
     """The regime of the kernels where they share one; several are measured as the baseline's runs chose them."""
     found = {name.partition("@")[0].rpartition("/")[2] for name in kernels}
     if len(found) == 1:
@@ -72,24 +72,24 @@ def request(past: Baseline, names: list[str], options: argparse.Namespace, shape
     are left out.
     """
     environment = past.environment
-    words = device_words(past, names, options.device)
+    words = _device_words(past, names, options.device)
     words += ["--profile", environment["profile"]] if environment["profile"] else []
     words += [word for one in environment.get("loaded") or [] for word in ("--load", one["file"])]
-    known = roles(words)
-    of_ceilings = {operation(size) for size, role in known.items() if role == CEILING}
-    ceilings = {name for name in names if operation(name) in of_ceilings}
+    known = _roles(words)
+    of_ceilings = {_operation(size) for size, role in known.items() if role == _CEILING}
+    ceilings = {name for name in names if _operation(name) in of_ceilings}
     kernels = [name for name in names if name not in ceilings]
-    unknown = [name for name in names if size_of(name) not in known]
+    unknown = [name for name in names if _size_of(name) not in known]
     if any(name in kernels for name in unknown):
-        shapes.write_text("".join(f"{line}\n" for line in dict.fromkeys(map(shape_line, kernels))), "utf-8")
+        shapes.write_text("".join(f"{line}\n" for line in dict.fromkeys(map(_shape_line, kernels))), "utf-8")
         words += ["--shapes", str(shapes)]
-        more = roles(words)
-        unknown = [name for name in unknown if size_of(name) not in more]
+        more = _roles(words)
+        unknown = [name for name in unknown if _size_of(name) not in more]
     if unknown and not past.of_model:
         raise CommandError(f"{unknown[0]}: `ridgebench run` cannot measure this row here (of the profile {environment['profile']}, or by "
                            "its shape); allowed: --filter for other rows, or DIR, a run that has it")  # fmt: skip
     left = [name for name in names if name not in unknown]
     if not left:
         raise CommandError(f"{past.path}: `ridgebench run` can measure none of the rows here; allowed: DIR, a run that has them")
-    words += regime_words(past, [name for name in left if name not in ceilings], environment["regimes"]) if set(left) - ceilings else []
+    words += _regime_words(past, [name for name in left if name not in ceilings], environment["regimes"]) if set(left) - ceilings else []
     return Request(words, left, ceilings)

@@ -20,30 +20,30 @@ from .baseline_store import Baseline
 from .check_request import Request, request
 from .consistent import load
 
-BUDGET = "50"  # seconds: a check fits into a minute
+_BUDGET = "50"  # seconds: a check fits into a minute
 
 
-def kind(name: str) -> tuple[str, ...]:
+def _kind(name: str) -> tuple[str, ...]:
     """Operation, format and device of an id."""
     case, _, device = name.partition("@")
     parts = case.split("/")
     return parts[0], "".join(parts[2:3]), device
 
 
-def one_of_each(past: Baseline) -> list[str]:
+def _one_of_each(past: Baseline) -> list[str]:
     """Of each operation, format and device the fastest technique at the largest size.
 
     Steady rows alone, unless the operation has none in the format. The largest size is the one whose fastest technique takes longest.
     """
-    with_steady = {kind(name) for name in past.rows if "/steady" in name}
-    steady = [name for name in past.rows if "/steady" in name or kind(name) not in with_steady]
+    with_steady = {_kind(name) for name in past.rows if "/steady" in name}
+    steady = [name for name in past.rows if "/steady" in name or _kind(name) not in with_steady]
     fastest: dict[tuple, tuple[float, str]] = {}
     for name in steady:
-        size = (*kind(name), *name.partition("@")[0].split("/")[3:])
+        size = (*_kind(name), *name.partition("@")[0].split("/")[3:])
         fastest[size] = min(fastest.get(size, (np.inf, "")), (float(np.median(past.sample(name))), name))
     largest: dict[tuple, tuple[float, str]] = {}
     for one in fastest.values():
-        largest[kind(one[1])] = max(largest.get(kind(one[1]), one), one)
+        largest[_kind(one[1])] = max(largest.get(_kind(one[1]), one), one)
     kept = {name for _, name in largest.values()}
     return [name for name in past.rows if name in kept]
 
@@ -51,7 +51,7 @@ def one_of_each(past: Baseline) -> list[str]:
 def chosen(past: Baseline, pattern: Optional[str], few: bool) -> list[str]:
     """The rows to check: those that match the filter; without one, all, or with `few` one of each kind."""
     if pattern is None:
-        return one_of_each(past) if few else list(past.rows)
+        return _one_of_each(past) if few else list(past.rows)
     filter_ = Pattern(pattern, "--filter")
     found = [name for name in past.rows if filter_.search(name)]
     if not found:
@@ -59,11 +59,11 @@ def chosen(past: Baseline, pattern: Optional[str], few: bool) -> list[str]:
     return found
 
 
-def command(past: Baseline, asked: Request, out: Path, options: argparse.Namespace) -> list[str]:
+def _command(past: Baseline, asked: Request, out: Path, options: argparse.Namespace) -> list[str]:
     """`ridgebench run` with what the baseline's runs had, seed and fill included."""
     environment = past.environment
     end = "@" if past.of_model else "$"
-    line = [program.binary(), "run", "--no-plot", "--out", str(out), "--budget", options.budget or BUDGET]
+    line = [program.binary(), "run", "--no-plot", "--out", str(out), "--budget", options.budget or _BUDGET]
     line += ["--filter", f"^({'|'.join(map(re.escape, asked.names))}){end}"]
     line += ["--seed", str(environment["seed"]), "--fill", environment["fill"]]
     return [*line, *(["--no-early"] if environment.get("early_launches") is False else []), *asked.words]
@@ -80,17 +80,17 @@ def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> tu
         raise CommandError(f"{out} already holds a run; allowed: an empty or new folder for --out")
     with TemporaryDirectory() as scratch:
         asked = request(past, names, options, Path(scratch) / "shapes")
-        line = command(past, asked, out, options)
+        line = _command(past, asked, out, options)
         code, said = program.refusal(*line[1:], "--dry-run", seconds=program.SLOW_NODE_S)
         if code not in (OK, ROW_FAILED):  # rows that this machine would skip are missing afterwards
             raise CommandError(f"nothing was checked: {said}", code)
-        start(line, out)
+        _start(line, out)
     run = load(out)
     had = {row.case if past.of_model else row.id for row in run.by_id.values()}
     return run, [name for name in asked.names if name in had or name not in asked.ceilings]
 
 
-def start(line: list[str], out: Path) -> None:
+def _start(line: list[str], out: Path) -> None:
     """Runs the command. Raises CommandError with the code of a run that failed."""
     try:
         done = completed(line, stdout=subprocess.DEVNULL)

@@ -12,11 +12,11 @@ from .output import add_report_options, finish
 from .side_by_side import side_by_side
 from .stored import describe
 
-PROGRAM = "compare"
+_PROGRAM = "compare"
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = Parser(prog=PROGRAM, description=__doc__)
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog=_PROGRAM, description=__doc__)
     parser.add_argument("results", nargs=2, type=Path, metavar="DIR", help="results directory: baseline, candidate")
     parser.add_argument("--describe", action="store_true", help="print them side by side; they may be of two devices")
     add_report_options(parser)
@@ -26,17 +26,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def show_both(folders: list[Path]) -> int:
+def _show_both(folders: list[Path]) -> int:
     """Prints two runs side by side: no verdict, so any two may be given."""
     try:
         sys.stdout.write(side_by_side(*map(load_run, folders)))
     except CommandError as error:
-        return fail(str(error), error.code, PROGRAM)
+        return fail(str(error), error.code, _PROGRAM)
     return OK
 
 
 def main(arguments: list[str]) -> int:
-    options = parse(arguments)
+    options = _parse(arguments)
     if options.describe:
-        return show_both(options.results)
-    return finish(lambda: describe(*map(load, options.results), options.allow_mismatch), options, PROGRAM)
+        return _show_both(options.results)
+    return finish(lambda: describe(*map(load, options.results), options.allow_mismatch), options, _PROGRAM)

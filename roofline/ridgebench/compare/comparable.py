@@ -11,15 +11,15 @@ from ridgebench.text import Cut, apart, cut, short
 # variables only say where something is, or which device is used, and the device's own keys show that:
 # CUDA_VISIBLE_DEVICES, CUDA_PATH, what a container's image requires (NVIDIA_REQUIRE_CUDA). The report notes where those
 # differ, and where the keys of `noted` do.
-KEYS = json.loads((Path(__file__).parent / "comparable.json").read_text(encoding="utf-8"))
-HARD, HARD_OF_DEVICE = (tuple(KEYS["differ"][part]) for part in ("environment", "device"))
-SOFT, SOFT_OF_DEVICE = (tuple(KEYS["noted"][part]) for part in ("environment", "device"))
-CHANGE_RESULTS = KEYS["differ"]["variables"]
+_KEYS = json.loads((Path(__file__).parent / "comparable.json").read_text(encoding="utf-8"))
+HARD, HARD_OF_DEVICE = (tuple(_KEYS["differ"][part]) for part in ("environment", "device"))
+_SOFT, _SOFT_OF_DEVICE = (tuple(_KEYS["noted"][part]) for part in ("environment", "device"))
+CHANGE_RESULTS = _KEYS["differ"]["variables"]
 VARIABLES = "environment_variables"
 ALLOWED = (*HARD, VARIABLES, *HARD_OF_DEVICE)
 
 LONGEST_VALUE = 60  # characters of a value in a message
-Difference = tuple[str, str]  # the key, and a text that names it with both values
+_Difference = tuple[str, str]  # the key, and a text that names it with both values
 
 
 def lookup(json: Any, key: str) -> Any:
@@ -34,14 +34,14 @@ def branch(key: str, value: Any) -> Any:
     return value.split(".")[0] if key == "driver" and isinstance(value, str) else value
 
 
-def differing(one: dict, other: dict, keys: tuple[str, ...]) -> Iterator[Difference]:
+def differing(one: dict, other: dict, keys: tuple[str, ...]) -> Iterator[_Difference]:
     for key in keys:
         a, b = (branch(key, lookup(side, key)) for side in (one, other))
         if a != b:
             yield key, against(key, a, b)
 
 
-def differing_variables(one: dict, other: dict) -> tuple[list[Difference], list[Difference]]:
+def _differing_variables(one: dict, other: dict) -> tuple[list[_Difference], list[_Difference]]:
     """The variables that change results and those that do not; the key is VARIABLES."""
     here, there = (lookup(side, VARIABLES) or {} for side in (one, other))
     hard, soft = [], []
@@ -58,11 +58,11 @@ def differing_variables(one: dict, other: dict) -> tuple[list[Difference], list[
 
 def against(key: str, one: Any, other: Any) -> Cut:
     """'driver: 570 against 580', whose short form shows where long values differ."""
-    both = (whole_value(one, other), whole_value(other, one))
+    both = (_whole_value(one, other), _whole_value(other, one))
     return Cut(f"{key}: {' against '.join(both)}", f"{key}: {' against '.join(apart(*both, LONGEST_VALUE))}")
 
 
-def whole_value(value: Any, other: Any) -> str:
+def _whole_value(value: Any, other: Any) -> str:
     """The value as text; of two objects only the keys that differ."""
     if isinstance(value, dict) and isinstance(other, dict):
         return ", ".join(f"{k}={v}" for k, v in value.items() if other.get(k) != v or k not in other) or "nothing"
@@ -78,17 +78,17 @@ def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], 
 
     A device that only one side has appears as missing rows.
     """
-    hard, soft = differing_variables(one, other)
+    hard, soft = _differing_variables(one, other)
     hard = [*differing(one, other, HARD), *hard]
-    soft = [*differing(one, other, SOFT), *soft]
+    soft = [*differing(one, other, _SOFT), *soft]
     here, there = device_entries(one), device_entries(other)
     for name in here.keys() & there.keys():
         hard += differing(here[name], there[name], HARD_OF_DEVICE)
-        soft += differing(here[name], there[name], SOFT_OF_DEVICE)
+        soft += differing(here[name], there[name], _SOFT_OF_DEVICE)
     return split(hard, soft, allowed)
 
 
-def split(hard: list[Difference], soft: list[Difference], allowed: list[str]) -> tuple[list[str], list[str]]:
+def split(hard: list[_Difference], soft: list[_Difference], allowed: list[str]) -> tuple[list[str], list[str]]:
     """The texts of hard and of soft differences; an allowed hard one counts as soft."""
     soft = [*soft, *((key, Cut(f"{text} (allowed)", f"{short(text)} (allowed)")) for key, text in hard if key in allowed)]
     return [text for key, text in hard if key not in allowed], [text for _, text in soft]

@@ -6,7 +6,7 @@ from typing import Any
 from .report import Report, with_words
 
 
-def codes(environment: dict[str, Any]) -> set[str]:
+def _codes(environment: dict[str, Any]) -> set[str]:
     """'busy', 'governor', 'coarse_clock', 'fill'; none of an older run, or of another program."""
     return {one["code"] for one in environment.get("conditions") or []}
 
@@ -15,7 +15,7 @@ def word(sides: dict[str, list[dict[str, Any]]]) -> str:
     """'conditions: candidate busy in 3 of 20 runs'; empty where no run of a side names one."""
     parts = []
     for side, environments in sides.items():
-        for code, count in sorted(Counter(code for environment in environments for code in codes(environment)).items()):
+        for code, count in sorted(Counter(code for environment in environments for code in _codes(environment)).items()):
             parts.append(f"{side} {code}" + (f" in {count} of {len(environments)} runs" if len(environments) > 1 else ""))
     return f"conditions: {', '.join(parts)}" if parts else ""
 

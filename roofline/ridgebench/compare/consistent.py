@@ -15,45 +15,45 @@ from ridgebench.files import LARGEST_FILE, ResultsError, open_regular, read, wro
 from ridgebench.records import Run, load_run
 
 # JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
-SLACK = 1e-9
-SUMS = "SHA256SUMS"
-READ = ("environment.json", "records.jsonl")  # the files that a comparison rests on
+_SLACK = 1e-9
+_SUMS = "SHA256SUMS"
+_READ = ("environment.json", "records.jsonl")  # the files that a comparison rests on
 
 
-class Contradiction(ValueError):
+class _Contradiction(ValueError):
     """Two keys of a record say different things."""
 
     code = ROW_FAILED
 
 
-def require_equal(record: dict, key: str, follows: float) -> None:
-    if not math.isclose(record[key], follows, rel_tol=SLACK):
-        raise Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, but follows to be {follows:.10g}")
+def _require_equal(record: dict, key: str, follows: float) -> None:
+    if not math.isclose(record[key], follows, rel_tol=_SLACK):
+        raise _Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, but follows to be {follows:.10g}")
 
 
 def require_rates(record: dict) -> None:
     """Raises Contradiction where a rate of a timed row is not its work over its time."""
     for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")):
         if record[rate] is not None:
-            require_equal(record, rate, record[work] / record["time_median_s"])
+            _require_equal(record, rate, record[work] / record["time_median_s"])
 
 
-def require_consistent(record: dict, environment: dict) -> None:
+def _require_consistent(record: dict, environment: dict) -> None:
     """Raises Contradiction where median, interval or rates of a timed row do not follow from its samples."""
     if record["status"] != "ok":
         return
     samples = np.array(record["samples_s"], dtype=float)
-    require_equal(record, "time_median_s", float(np.median(samples)))
+    _require_equal(record, "time_median_s", float(np.median(samples)))
     require_rates(record)
     # The interval ends at samples, or at medians of some, widened by half a tick of the timer. Older records have no
     # tick of their own, and a run that was resumed had another one: twice the half leaves room for that.
     ticks = {device["name"]: device["event_tick_s"] for device in environment["devices"]}
     tick = record.get("tick_s") or ticks.get(record["device"]) or 0.0
     tick /= max(record.get("launches_per_sample") or 1, 1)
-    least, most = (1 - SLACK) * samples.min() - tick, (1 + SLACK) * samples.max() + tick
+    least, most = (1 - _SLACK) * samples.min() - tick, (1 + _SLACK) * samples.max() + tick
     for key in ("time_ci_low_s", "time_ci_high_s"):
         if not least <= record[key] <= most:
-            raise Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, beyond all samples")
+            raise _Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, beyond all samples")
 
 
 def turns_of(record: dict, environment: dict) -> np.ndarray:
@@ -71,10 +71,10 @@ def turns_of(record: dict, environment: dict) -> np.ndarray:
     return np.column_stack(turns).ravel()
 
 
-def examine(record: dict, environment: dict, then: Optional[Callable[[dict, dict], Any]]) -> Any:
+def _examine(record: dict, environment: dict, then: Optional[Callable[[dict, dict], Any]]) -> Any:
     """What `then` makes of a record that does not contradict itself. Raises ValueError."""
     try:
-        require_consistent(record, environment)
+        _require_consistent(record, environment)
         return then(record, environment) if then else None
     except (KeyError, TypeError) as error:  # without fastjsonschema nothing checked its keys
         raise ValueError(f"not a record: {wrong(error)}") from None
@@ -85,10 +85,10 @@ def require_unchanged(folder: Path) -> None:
 
     Line ends of another system and a byte order mark change no number.
     """
-    if not (folder / SUMS).exists():
+    if not (folder / _SUMS).exists():
         return
-    sums = dict(reversed(line.split(maxsplit=1)) for line in read(folder / SUMS).splitlines() if " " in line)
-    for name in READ:
+    sums = dict(reversed(line.split(maxsplit=1)) for line in read(folder / _SUMS).splitlines() if " " in line)
+    for name in _READ:
         with open_regular(folder / name, LARGEST_FILE) as file:
             data = file.read()
         plain = data.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n")
@@ -98,24 +98,24 @@ def require_unchanged(folder: Path) -> None:
 
 def load(folder: Path, turns: Optional[Callable[[dict, dict], Any]] = None) -> Run:
     """load_run() of a run whose numbers agree with each other. Raises CommandError."""
-    run = load_run(folder, partial(examine, then=turns))
+    run = load_run(folder, partial(_examine, then=turns))
     require_unchanged(folder)
     return run
 
 
-def why_partial(run: Run) -> str:
+def _why_partial(run: Run) -> str:
     """Why the run may lack rows; empty where it has all."""
     return "its last line was cut off" if run.torn else why_unfinished(run.environment)
 
 
 def unfinished(run: Run, side: str) -> list[str]:
     """Notes on a run that may lack rows."""
-    why = why_partial(run)
+    why = _why_partial(run)
     return [f"{why} ({side}): rows may be missing; `ridgebench run --resume {run.folder}` measures them"] if why else []
 
 
 def require_finished(runs: list[Run]) -> None:
     """Raises ResultsError for a run that may lack rows: a check would never miss them."""
     for run in runs:
-        if why := why_partial(run):
+        if why := _why_partial(run):
             raise ResultsError(f"{run.folder}: {why}; allowed: finished runs, and `ridgebench run --resume {run.folder}` finishes it")

@@ -14,17 +14,17 @@ from . import gate
 VERDICTS = (gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED, gate.NOT_GATED)
 
 
-DRAWS = 10_000  # simulated comparisons of a row
-NOISES = (0.004, 0.01, 0.05)  # deviation of a process's log time
-CHANGES = (0.0, 0.005, 0.02, 0.05, 0.1)
+_DRAWS = 10_000  # simulated comparisons of a row
+_NOISES = (0.004, 0.01, 0.05)  # deviation of a process's log time
+_CHANGES = (0.0, 0.005, 0.02, 0.05, 0.1)
 
 
 def simulated(noise: float, change: float) -> tuple[dict[str, float], float]:
     """The share of each verdict and the mean number of pairs; rows are given up as measure.py does."""
     preset = gate.PRESETS["standard"]
-    ratios = np.random.default_rng(1).normal(np.log1p(change), noise * np.sqrt(2), (DRAWS, gate.LOOKS[-1]))
-    verdicts, pairs = np.full(DRAWS, gate.UNDECIDED), np.full(DRAWS, gate.LOOKS[-1])
-    open_rows = np.ones(DRAWS, bool)
+    ratios = np.random.default_rng(1).normal(np.log1p(change), noise * np.sqrt(2), (_DRAWS, gate.LOOKS[-1]))
+    verdicts, pairs = np.full(_DRAWS, gate.UNDECIDED), np.full(_DRAWS, gate.LOOKS[-1])
+    open_rows = np.ones(_DRAWS, bool)
     for count in gate.LOOKS:
         verdicts[open_rows] = gate.look(ratios[open_rows, :count], preset)
         pairs[open_rows] = count
@@ -36,16 +36,16 @@ def simulated(noise: float, change: float) -> tuple[dict[str, float], float]:
 def simulated_table() -> str:
     header = ["a process scatters by", "slower by", *VERDICTS[:-1], "pairs, mean"]
     lines = []
-    for noise in NOISES:
-        for change in CHANGES:
+    for noise in _NOISES:
+        for change in _CHANGES:
             shares, pairs = simulated(noise, change)
             cells = [f"{100 * noise:g} %", f"{100 * change:g} %"]
             cells += [f"{100 * shares[verdict]:.2f} %" for verdict in VERDICTS[:-1]]
             lines.append([*cells, f"{pairs:.0f}"])
-    return captioned(markdown_table(header, lines), f"Each line stands for {DRAWS:,} comparisons of a row with the standard preset.")
+    return captioned(markdown_table(header, lines), f"Each line stands for {_DRAWS:,} comparisons of a row with the standard preset.")
 
 
-def found(group: dict) -> str:
+def _found(group: dict) -> str:
     """The rate of WORSE with its 95 % bound: an upper one for identical code, else a lower one.
 
     Comparisons that were not gated are left out: they cannot be WORSE.
@@ -76,7 +76,7 @@ def table(summary: dict) -> str:
         cells = [f"{100 * group['asked']:g} %", group["bound"], f"{group['seconds']:g} s"]
         cells += [str(group["rows"]), str(group["tries"])]
         verdicts = ", ".join(f"{group[verdict]} {verdict}" for verdict in VERDICTS if group[verdict])
-        cells += [verdicts, change, found(group)]
+        cells += [verdicts, change, _found(group)]
         lines.append(cells)
     device = summary["device"]
     return captioned(

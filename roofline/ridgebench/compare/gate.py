@@ -14,7 +14,7 @@ from scipy import special  # scipy.stats takes ten times as long to import
 TRIM = 0.2
 # Probability, for one row over all looks, of calling WORSE a change that lies on the tolerance.
 ALPHA = 0.001
-FIRST_LOOK = 10  # pairs; the number doubles from look to look, and each look spends an equal part of ALPHA
+_FIRST_LOOK = 10  # pairs; the number doubles from look to look, and each look spends an equal part of ALPHA
 FEWEST_PAIRS, MOST_PAIRS = 5, 1000  # of fewer, trimming leaves too little
 LEAST_CHANCE = 0.1  # of a verdict by the last look; a row with less is given up
 
@@ -23,7 +23,7 @@ WORSE, BETTER, SAME, UNDECIDED, NOT_GATED = "WORSE", "BETTER", "SAME", "UNDECIDE
 
 def looks_within(pairs: int) -> tuple[int, ...]:
     """The numbers of pairs after which a gate of at most this many pairs looks: 10, 20, 40 ... and the last pair."""
-    looks, count = [], FIRST_LOOK
+    looks, count = [], _FIRST_LOOK
     while count < pairs:
         looks.append(count)
         count *= 2
@@ -67,7 +67,7 @@ PRESETS = {"standard": Preset(0.005, 0.02), "tight": Preset(0.0025, 0.01)}
 
 
 @dataclass(frozen=True)
-class Estimate:
+class _Estimate:
     """Trimmed mean of the log ratios, its standard error, degrees of freedom; spread of a pair."""
 
     location: np.ndarray
@@ -86,12 +86,12 @@ def t_quantile(probability: float, freedom: int) -> float:
     return float(special.stdtrit(freedom, probability))
 
 
-def freedom_of(pairs: int) -> int:
+def _freedom_of(pairs: int) -> int:
     """Degrees of freedom: the pairs that trimming leaves, less one."""
     return pairs - 2 * int(TRIM * pairs) - 1
 
 
-def estimate(log_ratios: np.ndarray) -> Estimate:
+def estimate(log_ratios: np.ndarray) -> _Estimate:
     """The estimate of at least five pairs; of fewer, trimming leaves too little."""
     ordered = np.sort(log_ratios, axis=-1)
     pairs = ordered.shape[-1]
@@ -101,16 +101,16 @@ def estimate(log_ratios: np.ndarray) -> Estimate:
     squares = winsorised.var(axis=-1) * pairs
     error = np.sqrt(squares / (kept * (kept - 1)))
     location = ordered[..., cut : pairs - cut].mean(axis=-1)
-    return Estimate(location, error, kept - 1, error * np.sqrt(pairs))
+    return _Estimate(location, error, kept - 1, error * np.sqrt(pairs))
 
 
-def bounds(value: Estimate, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def bounds(value: _Estimate, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds, each wrong with probability alpha; together they are an interval."""
     reach = t_quantile(1 - alpha, value.freedom) * value.error
     return value.location - reach, value.location + reach
 
 
-def probability(value: Estimate, preset: Preset) -> np.ndarray:
+def probability(value: _Estimate, preset: Preset) -> np.ndarray:
     """The p-value of "no slower than the tolerance"."""
     distance = value.location - np.log1p(preset.tolerance)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -129,7 +129,7 @@ def chance(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
         return np.zeros(np.shape(value.location))
     spread = value.spread
     deviation = np.maximum(spread * np.sqrt((last - pairs) / (last * pairs)), np.finfo(float).tiny)
-    reach = last_quantile(preset) * spread / np.sqrt(last)
+    reach = _last_quantile(preset) * spread / np.sqrt(last)
     with np.errstate(over="ignore"):  # pairs without spread
         worse = special.ndtr((value.location - np.log1p(preset.tolerance) - reach) / deviation)
         same = special.ndtr((np.log1p(preset.margin) - reach - value.location) / deviation)
@@ -167,29 +167,29 @@ def smallest_change(spread: float, pairs: int, preset: Preset) -> float:
 
     By the noncentral t with power 0.8; simulated, trimming makes it 0.75 (tests/roofline/ridgebench/compare).
     """
-    freedom = freedom_of(pairs)
+    freedom = _freedom_of(pairs)
     reach = special.nctdtrinc(freedom, 0.2, t_quantile(1 - preset.alpha, freedom))
     return as_share(reach * spread / np.sqrt(pairs))
 
 
-def distance(value: Estimate, preset: Preset) -> float:
+def _distance(value: _Estimate, preset: Preset) -> float:
     """From the change to the nearer limit of a verdict; the bounds must reach less far."""
     return max(value.location - np.log1p(preset.tolerance), np.log1p(preset.margin) - value.location)
 
 
-def last_quantile(preset: Preset) -> float:
+def _last_quantile(preset: Preset) -> float:
     """Of the t distribution at the last look."""
-    return t_quantile(1 - preset.alpha, freedom_of(preset.looks[-1]))
+    return t_quantile(1 - preset.alpha, _freedom_of(preset.looks[-1]))
 
 
-def pairs_to_decide(value: Estimate, preset: Preset) -> float:
+def pairs_to_decide(value: _Estimate, preset: Preset) -> float:
     """About how many pairs would decide a row whose change and spread stay as they are."""
-    return float((last_quantile(preset) * value.spread / distance(value, preset)) ** 2)
+    return float((_last_quantile(preset) * value.spread / _distance(value, preset)) ** 2)
 
 
-def largest_spread(value: Estimate, preset: Preset) -> float:
+def largest_spread(value: _Estimate, preset: Preset) -> float:
     """About the spread of a pair with which the last look decides a row of this change."""
-    return float(distance(value, preset) * np.sqrt(preset.looks[-1]) / last_quantile(preset))
+    return float(_distance(value, preset) * np.sqrt(preset.looks[-1]) / _last_quantile(preset))
 
 
 def most_failures(failures: int, tries: int, confidence: float = 0.95) -> float:

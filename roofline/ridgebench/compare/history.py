@@ -14,9 +14,9 @@ from ridgebench.text import clean
 from .report import Comparison, Report
 
 SCHEMA = "urn:ridgebench:history:1"
-SCHEMAS = (SCHEMA, "ridgebench.history/1")  # the latter in older files
-LONGEST_LINE = 1 << 20  # bytes
-COMMIT = 12  # characters of a commit
+_SCHEMAS = (SCHEMA, "ridgebench.history/1")  # the latter in older files
+_LONGEST_LINE = 1 << 20  # bytes
+_COMMIT = 12  # characters of a commit
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Entry:
     value: Optional[float]
 
 
-def line(row: Comparison, report: Report, when: str, label: Optional[str]) -> dict[str, Any]:
+def _line(row: Comparison, report: Report, when: str, label: Optional[str]) -> dict[str, Any]:
     timed = row.candidate_value is None  # in seconds
     value, baseline = (
         (row.candidate_s, row.baseline_s) if timed else (row.candidate_value, row.baseline_value)
@@ -41,7 +41,7 @@ def line(row: Comparison, report: Report, when: str, label: Optional[str]) -> di
     return told | {"change": row.change, "low": row.low, "high": row.high, "pairs": row.pairs}
 
 
-def is_torn(path: Path) -> bool:
+def _is_torn(path: Path) -> bool:
     """Whether the last line of a file lacks its end."""
     if not path.exists() or path.stat().st_size == 0:
         return False
@@ -53,10 +53,10 @@ def is_torn(path: Path) -> bool:
 def append(path: Path, report: Report, label: Optional[str]) -> None:
     """Adds the rows of a report. Without a label it is the commit that GitHub names."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-    label = label or os.environ.get("GITHUB_SHA", "")[:COMMIT] or None
-    lines = [json.dumps(line(row, report, when, label)) for row in report.rows]
+    label = label or os.environ.get("GITHUB_SHA", "")[:_COMMIT] or None
+    lines = [json.dumps(_line(row, report, when, label)) for row in report.rows]
     with naming(path):
-        before = "\n" if is_torn(path) else ""
+        before = "\n" if _is_torn(path) else ""
         with path.open("a", encoding="utf-8") as file:
             file.write(before + "".join(f"{one}\n" for one in lines))
 
@@ -66,18 +66,18 @@ def require_history(path: Optional[Path]) -> None:
     if path is None or not path.exists() or path.stat().st_size == 0:
         return
     with path.open("rb") as file:
-        first = file.readline(LONGEST_LINE)
+        first = file.readline(_LONGEST_LINE)
     try:
-        known = json.loads(first)["schema"] in SCHEMAS
+        known = json.loads(first)["schema"] in _SCHEMAS
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:
         raise ResultsError(f"{path}: no history of the gate; allowed: such a file, or a new one")
 
 
-def entry(told: Any) -> Entry:
+def _entry(told: Any) -> Entry:
     """Raises KeyError, TypeError or ValueError for what append() does not write."""
-    if told["schema"] not in SCHEMAS:
+    if told["schema"] not in _SCHEMAS:
         raise ValueError(f"schema is not {SCHEMA}")
     time = datetime.datetime.fromisoformat(told["time"].replace("Z", "+00:00"))
     value = told["value"]
@@ -96,7 +96,7 @@ def read_history(path: Path) -> list[Entry]:
     for origin, text in lines_of(path, "a history of the gate"):
         told = parse_json(decoded(text, origin), origin)
         try:
-            entries.append(entry(told))
+            entries.append(_entry(told))
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise malformed(origin, error, "not a line of a history") from None
     if not entries:

@@ -23,7 +23,7 @@ from .stored import why_not
 EXTERNAL_EVENTS = {"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown"}
 
 
-def log_ratio_of_neighbours(before: np.ndarray, after: np.ndarray) -> float:
+def _log_ratio_of_neighbours(before: np.ndarray, after: np.ndarray) -> float:
     """The median log ratio of the turns that two processes took next to each other: first with first and so on.
 
     What slows a host for longer than a turn slows both neighbours, and their ratio is spared.
@@ -32,11 +32,11 @@ def log_ratio_of_neighbours(before: np.ndarray, after: np.ndarray) -> float:
     return float(np.median(np.log(after[:common]) - np.log(before[:common])))
 
 
-def log_ratio(baseline: Row, candidate: Row) -> float:
+def _log_ratio(baseline: Row, candidate: Row) -> float:
     """Of one pair: of its medians or, where the processes took turns, of neighbouring turns."""
     if baseline.turns is None or candidate.turns is None:
         return math.log(candidate.time_median_s) - math.log(baseline.time_median_s)
-    return log_ratio_of_neighbours(baseline.turns, candidate.turns)
+    return _log_ratio_of_neighbours(baseline.turns, candidate.turns)
 
 
 def external_cause(row: Row) -> Optional[str]:
@@ -50,7 +50,7 @@ def external_cause(row: Row) -> Optional[str]:
 
 
 @dataclass(frozen=True)
-class Series:
+class _Series:
     """One row over the pairs that measured it."""
 
     pairs: list[tuple[Row, Row]]
@@ -76,7 +76,7 @@ class Series:
         return f"{causes[arm][0]} struck the {ARMS[arm]} in {counted(len(causes[arm]), 'run')}, the other in none"
 
 
-def all_differences(session: Session, pairs: list[Pair], allowed: list[str]) -> tuple[list[str], list[str]]:
+def _all_differences(session: Session, pairs: list[Pair], allowed: list[str]) -> tuple[list[str], list[str]]:
     """Hard and soft differences between the arms, and from pair to pair: a driver may be renewed in mid session."""
     hard, soft = [], []
     first = pairs[0][0].environment
@@ -90,13 +90,13 @@ def all_differences(session: Session, pairs: list[Pair], allowed: list[str]) -> 
     return list(dict.fromkeys(hard)), list(dict.fromkeys(soft))
 
 
-def series_of(name: str, pairs: list[Pair]) -> Series:
+def _series_of(name: str, pairs: list[Pair]) -> _Series:
     """The pairs that hold the row: the second look measures undecided rows alone."""
     held = [tuple(run.by_id[name] for run in pair) for pair in pairs if all(name in run.by_id for run in pair)]
-    return Series(held, np.array([log_ratio(*rows) for rows in held]))
+    return _Series(held, np.array([_log_ratio(*rows) for rows in held]))
 
 
-def measured(name: str, series: Series, preset: gate.Preset) -> Comparison:
+def _measured(name: str, series: _Series, preset: gate.Preset) -> Comparison:
     """Everything but the verdict; of a single pair there is no spread."""
     ratios = series.log_ratios
     medians = np.median([[row.time_median_s for row in pair] for pair in series.pairs], axis=0)
@@ -116,7 +116,7 @@ def measured(name: str, series: Series, preset: gate.Preset) -> Comparison:
     return row
 
 
-def why_undecided(row: Comparison, series: Series, preset: gate.Preset) -> str:
+def _why_undecided(row: Comparison, series: _Series, preset: gate.Preset) -> str:
     """What hides the answer, and what would show it."""
     if row.pairs < (first := min(preset.spending)):
         return f"{counted(row.pairs, 'pair')}; the first look takes {first}"
@@ -129,16 +129,16 @@ def why_undecided(row: Comparison, series: Series, preset: gate.Preset) -> str:
     )
 
 
-def judged(name: str, series: Series, preset: gate.Preset) -> Comparison:
+def _judged(name: str, series: _Series, preset: gate.Preset) -> Comparison:
     """The verdict of the gate, unless something forbids one."""
-    row = measured(name, series, preset)
+    row = _measured(name, series, preset)
     cycles = series.log_cycle_ratios
     if cycles is not None and len(cycles) > 1:
         change = gate.as_share(gate.estimate(cycles).location)
         row.cycles = Cycles(str(gate.judge(cycles, preset)), change)
     row.verdict = str(gate.judge(series.log_ratios, preset))
     if row.verdict == gate.UNDECIDED:
-        row.reason = why_undecided(row, series, preset)
+        row.reason = _why_undecided(row, series, preset)
     else:
         row.chance = None
     if series.any(lambda one: one.bound == "launch"):
@@ -151,7 +151,7 @@ def judged(name: str, series: Series, preset: gate.Preset) -> Comparison:
     return row
 
 
-def broken_row(name: str, pairs: list[Pair]) -> Optional[Comparison]:
+def _broken_row(name: str, pairs: list[Pair]) -> Optional[Comparison]:
     """The verdict on a row that some process did not time; later pairs may leave decided rows out."""
     known = any(name in baseline.by_id and baseline.by_id[name].status == "ok" for baseline, _ in pairs)
     for number, pair in enumerate(pairs, 1):
@@ -167,7 +167,7 @@ def broken_row(name: str, pairs: list[Pair]) -> Optional[Comparison]:
     return None
 
 
-def adjust_for_number(rows: list[Comparison], series: dict[str, Series], limits: Limits) -> None:
+def _adjust_for_number(rows: list[Comparison], series: dict[str, _Series], limits: Limits) -> None:
     """Sets p_adjusted of the rows that have a series."""
     timed = [row for row in rows if row.id in series and row.pairs > 1]
     if timed:
@@ -179,7 +179,7 @@ def adjust_for_number(rows: list[Comparison], series: dict[str, Series], limits:
 
 def first_differences(session: Session, allowed: list[str]) -> list[str]:
     """What forbids the comparison, as far as the first pair shows."""
-    return all_differences(session, [session.load_pair(1)], allowed)[0]
+    return _all_differences(session, [session.load_pair(1)], allowed)[0]
 
 
 def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
@@ -188,22 +188,22 @@ def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
         raise ResultsError(f"{session.folder} holds 0 pairs; allowed: 1 or more")
     pairs = [session.load_pair(pair) for pair in range(1, session.pairs + 1)]
     names = list(dict.fromkeys(name for pair in pairs for run in pair for name in run.by_id))
-    hard, soft = all_differences(session, pairs, allowed)
+    hard, soft = _all_differences(session, pairs, allowed)
     if hard:
         return incomparable("interleaved", session.sides, names, hard)
     limits = replace(limits, ends=tuple(session.ends))
     rows, series = [], {}
     for name in names:
-        row = broken_row(name, pairs)
+        row = _broken_row(name, pairs)
         if row is None:
-            series[name] = series_of(name, pairs)
+            series[name] = _series_of(name, pairs)
             preset = limits.of(name)
-            row = judged(name, series[name], preset)
+            row = _judged(name, series[name], preset)
             if preset != limits.of_most:
                 row.tolerance, row.margin = preset.tolerance, preset.margin
             session.state_values(row)
         rows.append(row)
-    adjust_for_number(rows, series, limits)
+    _adjust_for_number(rows, series, limits)
     looks, metric = tuple(limits.of_most.spending), session.metric
     report = Report("interleaved", *session.sides, rows, limits.preset, soft, looks=looks, metric=metric)
     return with_conditions(report, {arm: [pair[i].environment for pair in pairs] for i, arm in enumerate(ARMS)})

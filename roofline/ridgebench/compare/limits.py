@@ -24,14 +24,14 @@ from ridgebench.text import clean
 from . import gate
 from .report import ALLOWED, MISSING, Report, with_words
 
-FORGIVEN = (gate.WORSE, MISSING, gate.UNDECIDED)  # a row that went wrong is not
+_FORGIVEN = (gate.WORSE, MISSING, gate.UNDECIDED)  # a row that went wrong is not
 TOLERANCES = "tolerances.toml"  # of a machine, in the folder of its baseline
-SECTIONS = ("tolerance", "allow")
-TOLERANCE_KEYS, ALLOW_KEYS = ("tolerance", "margin"), ("reason", "until")
+_SECTIONS = ("tolerance", "allow")
+_TOLERANCE_KEYS, _ALLOW_KEYS = ("tolerance", "margin"), ("reason", "until")
 
 
 @dataclass(frozen=True)
-class Tolerance:
+class _Tolerance:
     """The limits of the rows that match, as shares.
 
     Without a margin it lies as far above the tolerance as the preset's does.
@@ -43,7 +43,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
-class Allowance:
+class _Allowance:
     """A loss that is known; until: the last day on which it is allowed."""
 
     pattern: Pattern
@@ -62,8 +62,8 @@ class Limits:
     preset: str = "standard"
     pairs: int = gate.LOOKS[-1]
     ends: tuple[int, ...] = ()  # pairs after which the time of the session ended
-    tolerances: list[Tolerance] = field(default_factory=list)
-    allowances: list[Allowance] = field(default_factory=list)
+    tolerances: list[_Tolerance] = field(default_factory=list)
+    allowances: list[_Allowance] = field(default_factory=list)
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ class Limits:
         """Marks the rows of a report whose loss is allowed, and notes each rule that matches no row."""
         for row in report.rows:
             found = first(self.allowances, row.id)
-            if found is None or row.verdict not in FORGIVEN:
+            if found is None or row.verdict not in _FORGIVEN:
                 continue
             if found.expired:
                 row.reason = with_words(row.reason, f"its allowance ended on {found.until}")
@@ -106,7 +106,7 @@ def first(rules: list, name: str) -> Any:
     return next((rule for rule in rules if rule.pattern.search(name)), None)
 
 
-def share(value: Any, what: str) -> float:
+def _share(value: Any, what: str) -> float:
     """A number or a text in per cent as a share. Raises ValueError."""
     number = value
     if isinstance(value, str) and value.rstrip().endswith("%"):
@@ -119,7 +119,7 @@ def share(value: Any, what: str) -> float:
     return float(number)
 
 
-def require_known(keys: Any, allowed: tuple[str, ...], where: str) -> None:
+def _require_known(keys: Any, allowed: tuple[str, ...], where: str) -> None:
     if not isinstance(keys, dict):
         raise ValueError(f"{where} is not a table; allowed: a table with {' and '.join(allowed)}")
     for key in keys:
@@ -127,29 +127,29 @@ def require_known(keys: Any, allowed: tuple[str, ...], where: str) -> None:
             raise ValueError(f"{where} has the unknown key {key!r}; allowed: {', '.join(allowed)}")
 
 
-def tolerance(pattern: str, value: Any) -> Tolerance:
+def tolerance(pattern: str, value: Any) -> _Tolerance:
     """A line of [tolerance]. Raises ValueError."""
     if not isinstance(value, dict):
-        return Tolerance(Pattern(pattern, "tolerance of"), share(value, f"the tolerance of {pattern!r}"))
-    require_known(value, TOLERANCE_KEYS, f"tolerance of {pattern!r}")
+        return _Tolerance(Pattern(pattern, "tolerance of"), _share(value, f"the tolerance of {pattern!r}"))
+    _require_known(value, _TOLERANCE_KEYS, f"tolerance of {pattern!r}")
     if "tolerance" not in value:
         raise ValueError(f"{pattern!r} has no tolerance")
-    found = share(value["tolerance"], f"the tolerance of {pattern!r}")
-    margin = share(value["margin"], f"the margin of {pattern!r}") if "margin" in value else None
+    found = _share(value["tolerance"], f"the tolerance of {pattern!r}")
+    margin = _share(value["margin"], f"the margin of {pattern!r}") if "margin" in value else None
     if margin is not None and margin <= found:
         raise ValueError(f"the margin of {pattern!r} is {margin:g}; allowed: more than its tolerance, {found:g}")
-    return Tolerance(Pattern(pattern, "tolerance of"), found, margin)
+    return _Tolerance(Pattern(pattern, "tolerance of"), found, margin)
 
 
-def allowance(pattern: str, value: Any) -> Allowance:
+def _allowance(pattern: str, value: Any) -> _Allowance:
     """A line of [allow]. Raises ValueError."""
-    require_known(value, ALLOW_KEYS, f"allow of {pattern!r}")
+    _require_known(value, _ALLOW_KEYS, f"allow of {pattern!r}")
     reason, until = value.get("reason"), value.get("until")
     if not isinstance(reason, str) or not reason.strip():
         raise ValueError(f"allow of {pattern!r} has no reason")
     if isinstance(until, datetime.datetime) or not isinstance(until, (datetime.date, type(None))):
         raise ValueError(f"until of {pattern!r} is {until!r}; allowed: a date, 2027-03-31 without quotes")
-    return Allowance(Pattern(pattern, "allow of"), reason, until)
+    return _Allowance(Pattern(pattern, "allow of"), reason, until)
 
 
 def read_limits(path: Optional[Path], preset: str = "standard") -> Limits:
@@ -158,12 +158,12 @@ def read_limits(path: Optional[Path], preset: str = "standard") -> Limits:
         return Limits(preset)
     rules = parse_toml(read(path, "a file of tolerances"), str(path))
     try:
-        require_known(rules, SECTIONS, "the file")
-        for section in SECTIONS:
+        _require_known(rules, _SECTIONS, "the file")
+        for section in _SECTIONS:
             if not isinstance(rules.get(section, {}), dict):
                 raise ValueError(f"{section} is not a table; allowed: [{section}] and lines below it")
         tolerances = [tolerance(*line) for line in rules.get("tolerance", {}).items()]
-        allowances = [allowance(*line) for line in rules.get("allow", {}).items()]
+        allowances = [_allowance(*line) for line in rules.get("allow", {}).items()]
     except (CommandError, ValueError) as error:
         raise ResultsError(f"{path}: {clean(str(error))}") from None
     return Limits(preset, tolerances=tolerances, allowances=allowances)

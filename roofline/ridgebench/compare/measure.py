@@ -18,8 +18,8 @@ from .limits import Limits
 from .report import MISSING, NOT_COMPARABLE, Comparison, Report, incomparable
 from .session import NothingMatches, Session
 
-PROGRAM = "gate"
-QUIET_S = 15.0  # between two lines of progress, where no terminal can hold one that changes
+_PROGRAM = "gate"
+_QUIET_S = 15.0  # between two lines of progress, where no terminal can hold one that changes
 
 
 class OutOfTime(Exception):
@@ -27,7 +27,7 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def limited_to(minutes: Optional[float]) -> Iterator[None]:
+def _limited_to(minutes: Optional[float]) -> Iterator[None]:
     """Raises OutOfTime in the block when the time is over. A signal does it, so that no process is waited for."""
 
     def end(*_: object) -> None:
@@ -45,7 +45,7 @@ def limited_to(minutes: Optional[float]) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def tell(text: str, end: str = "\n") -> None:
+def _tell(text: str, end: str = "\n") -> None:
     """Prints on stderr. A closed stderr does not end the measuring."""
     try:
         print(text, end=end, file=sys.stderr, flush=True)
@@ -54,12 +54,12 @@ def tell(text: str, end: str = "\n") -> None:
 
 
 def say(text: str) -> None:
-    tell(f"{PROGRAM}: {one_line(text)}")
+    _tell(f"{_PROGRAM}: {one_line(text)}")
 
 
 @contextmanager
 def deaf_to_pipes() -> Iterator[None]:
-    """In the block a pipe without a reader is an error that tell() heeds; it does not end the process."""
+    """In the block a pipe without a reader is an error that _tell() heeds; it does not end the process."""
     before = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     try:
         yield
@@ -67,14 +67,14 @@ def deaf_to_pipes() -> Iterator[None]:
         signal.signal(signal.SIGPIPE, before)
 
 
-def duration(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def announce(session: Session, limits: Limits, minutes: Optional[float]) -> None:
+def _announce(session: Session, limits: Limits, minutes: Optional[float]) -> None:
     """Says before the first pair what the comparison will take."""
     pair, rows, looks = session.seconds_of_pair(), len(session.kernels()), limits.looks
-    least, most = (duration(max(count - session.pairs, 0) * pair) for count in (looks[0], looks[-1]))
+    least, most = (_duration(max(count - session.pairs, 0) * pair) for count in (looks[0], looks[-1]))
     limit = f"--minutes {minutes:g} ends it" if minutes else "--minutes N bounds it"
     if minutes and 60 * minutes < max(gate.FEWEST_PAIRS - session.pairs, 0) * pair:
         limit += f" perhaps before {gate.FEWEST_PAIRS} pairs: too early for a verdict"
@@ -94,19 +94,19 @@ def progress(total: int) -> Callable[[int], None]:
         nonlocal shown, first
         first = done if first is None else first
         now = time.monotonic()
-        left = f", about {duration((now - started) / (done - first) * (total - done))} left" if done > first else ""
+        left = f", about {_duration((now - started) / (done - first) * (total - done))} left" if done > first else ""
         text = f"{done}/{total} pairs{left}"
         if terminal:
             width = shutil.get_terminal_size().columns - 1
-            tell(f"\r{text[:width]:<{min(width, 40)}}\r", end="")
-        elif now - shown >= QUIET_S:
+            _tell(f"\r{text[:width]:<{min(width, 40)}}\r", end="")
+        elif now - shown >= _QUIET_S:
             say(text)
             shown = now
 
     return show
 
 
-def goes_on(row: Comparison, limits: Limits, gives_up: bool = True) -> bool:
+def _goes_on(row: Comparison, limits: Limits, gives_up: bool = True) -> bool:
     """Whether more pairs may decide the row; `gives_up`: not if they hardly will.
 
     A cause from outside that struck one arm may strike the other as well, which makes them comparable again.
@@ -117,7 +117,7 @@ def goes_on(row: Comparison, limits: Limits, gives_up: bool = True) -> bool:
     return row.verdict == gate.UNDECIDED and row.pairs > 0 and not hopeless
 
 
-def only_missing(session: Session, why: str) -> Report:
+def _only_missing(session: Session, why: str) -> Report:
     """The report where the candidate has none of the rows that the unscored run measured."""
     rows = [Comparison(name, MISSING, why) for name in session.kernels()]
     return Report("interleaved", *session.sides, rows)
@@ -130,33 +130,33 @@ def measure(session: Session, limits: Limits, allowed: list[str], minutes: Optio
     """
     open_rows: Optional[list[str]] = None
     try:
-        with limited_to(minutes):
-            prepare(session)
-            announce(session, limits, minutes)
+        with _limited_to(minutes):
+            _prepare(session)
+            _announce(session, limits, minutes)
             # The first pair shows rows that cannot be judged: those that failed, are missing, or say nothing.
             for pairs in (1, *limits.looks):
                 session.extend(pairs, open_rows, progress(max(pairs, limits.looks[0])))
                 if pairs == 1 and (why := first_differences(session, allowed)):
                     return incomparable("interleaved", session.sides, [], why)
                 report = judge(session, limits, allowed)
-                open_rows = [row.id for row in report.rows if goes_on(row, limits, session.gives_up)]
+                open_rows = [row.id for row in report.rows if _goes_on(row, limits, session.gives_up)]
                 if not open_rows:
                     return report
                 if len(open_rows) == len(report.rows):
                     open_rows = None  # a filter that names each would be long
     except NothingMatches as error:
-        return only_missing(session, str(error))
+        return _only_missing(session, str(error))
     except OutOfTime:
-        return out_of_time(session, limits, allowed, minutes)
+        return _out_of_time(session, limits, allowed, minutes)
     return report
 
 
-def prepare(session: Session) -> None:
+def _prepare(session: Session) -> None:
     if session.pairs == 0:
         session.prepare()
 
 
-def out_of_time(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float]) -> Report:
+def _out_of_time(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float]) -> Report:
     """The report on what is there. The end of the time is a look, so that a large change is found at once."""
     over = f"--minutes {minutes:g} ended the measuring after {counted(session.pairs, 'pair')}; --resume {session.folder} goes on"
     if session.pairs == 0:

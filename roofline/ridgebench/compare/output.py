@@ -16,8 +16,8 @@ from . import gate
 from .comparable import ALLOWED
 from .report import Report, text
 
-STDOUT = Path("-")  # --json without a file
-KEPT = "finished pairs are kept, --resume DIR adds more"
+_STDOUT = Path("-")  # --json without a file
+_KEPT = "finished pairs are kept, --resume DIR adds more"
 
 
 def add_verdict_options(parser: argparse.ArgumentParser) -> None:
@@ -31,13 +31,13 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
         help="compare although this key differs")
-    add("--json", nargs="?", type=Path, const=STDOUT, metavar="FILE",
+    add("--json", nargs="?", type=Path, const=_STDOUT, metavar="FILE",
         help="write the report as JSON; without FILE it is all that standard output gets")
 
 
 def require_writable(path: Optional[Path]) -> None:
     """Raises ResultsError for a report that cannot be written, before anything is measured."""
-    if path is None or path == STDOUT:
+    if path is None or path == _STDOUT:
         return
     known = path.exists()
     try:
@@ -68,19 +68,19 @@ def finish(
         document = json_text(report.as_json())
         try:  # first: showing it fails on a closed pipe
             write(report)
-            if options.json not in (None, STDOUT):
+            if options.json not in (None, _STDOUT):
                 write_named(options.json, document)
         except OSError as error:
             code = lost(error, program)
-        if options.json == STDOUT:
+        if options.json == _STDOUT:
             sys.stdout.write(document)
         else:
             show(report)
     except ENDING as error:
-        return ended(error, program, KEPT)
+        return ended(error, program, _KEPT)
     except Exception as error:  # anything else: one line and the code that says so
         if came():
-            return ended(KeyboardInterrupt(), program, KEPT)
+            return ended(KeyboardInterrupt(), program, _KEPT)
         return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
     if report.not_comparable:
         why = "; ".join(map(short, report.not_comparable))

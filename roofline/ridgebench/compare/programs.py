@@ -11,7 +11,7 @@ from ridgebench.program import SLOW_NODE_S
 from ridgebench.records import read_rows
 from ridgebench.units import counted
 
-SHELL = 128  # a script ends with this and the number of the signal that ended its program
+_SHELL = 128  # a script ends with this and the number of the signal that ended its program
 
 
 def require_program(name: str) -> None:
@@ -44,7 +44,7 @@ def require_words(arm: str, words: list[str]) -> None:
 
 def signal_number(code: int) -> int:
     """The signal that an exit code stands for, of a program or of a shell that ran it; below 1 for no signal."""
-    return -code if code < 0 else code - SHELL
+    return -code if code < 0 else code - _SHELL
 
 
 def death(folder: Path, number: int) -> str:

@@ -13,7 +13,7 @@ from . import gate
 
 HIGHER = ", higher is better"  # the end of a metric's description, by which readers know its direction
 
-SCHEMA = "urn:ridgebench:comparison:1"
+_SCHEMA = "urn:ridgebench:comparison:1"
 MISSING, NOT_COMPARABLE, FAILED = "MISSING", "NOT_COMPARABLE", "FAILED"
 NEW = "NEW"  # only the candidate has the row
 ALLOWED = "ALLOWED"  # a loss that the file of tolerances states, with its reason
@@ -32,11 +32,11 @@ CODES = {
     NEW: OK,
     gate.NOT_GATED: OK,
 }
-UNJUDGED = (NEW, gate.NOT_GATED)
-MOST_SHARE = 100  # that a column of the text shows as per cent
-LONGEST_NAME = 120  # characters of a row in the text
+_UNJUDGED = (NEW, gate.NOT_GATED)
+_MOST_SHARE = 100  # that a column of the text shows as per cent
+_LONGEST_NAME = 120  # characters of a row in the text
 MOST_ROWS = 60  # of the text; the JSON holds all
-HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
+_HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
 
 
 def with_words(reason: Optional[str], *words: str) -> Optional[str]:
@@ -109,7 +109,7 @@ class Report:
     @property
     def nothing_judged(self) -> bool:
         """Whether no row says anything about the code: that is not a pass."""
-        return all(row.verdict in UNJUDGED for row in self.rows)
+        return all(row.verdict in _UNJUDGED for row in self.rows)
 
     def counts(self) -> dict[str, int]:
         """Rows by verdict."""
@@ -120,17 +120,17 @@ class Report:
         """The whole report; no number in it is infinite or nan."""
         preset = gate.PRESETS[self.preset] if self.preset else None
         limits = {"tolerance": preset.tolerance, "margin": preset.margin} if preset else None
-        head = {"schema": SCHEMA, "is_verdict": self.kind != "stored", "exit_code": self.exit_code}
+        head = {"schema": _SCHEMA, "is_verdict": self.kind != "stored", "exit_code": self.exit_code}
         head |= {"counts": self.counts(), "limits": limits, "alpha": gate.ALPHA if self.preset else None}
-        return head | finite(asdict(self))
+        return head | _finite(asdict(self))
 
 
-def finite(value: Any) -> Any:
+def _finite(value: Any) -> Any:
     """The value with null in place of every number that JSON cannot hold."""
     if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
+        return {key: _finite(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [finite(one) for one in value]
+        return [_finite(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -143,7 +143,7 @@ def incomparable(kind: str, names: tuple[str, str], ids: list[str], why: list[st
 def percent(share: Optional[float], sign: str = "+") -> str:
     if share is None:
         return ""
-    return f"{100 * share:{sign}.2f} %" if abs(share) < MOST_SHARE else "beyond measure"
+    return f"{100 * share:{sign}.2f} %" if abs(share) < _MOST_SHARE else "beyond measure"
 
 
 def reason(row: Comparison) -> str:
@@ -155,25 +155,25 @@ def reason(row: Comparison) -> str:
     return "; ".join(filter(None, parts))
 
 
-def cells(row: Comparison) -> list[str]:
-    """A line of the table, under HEADER."""
+def _cells(row: Comparison) -> list[str]:
+    """A line of the table, under _HEADER."""
     verdict = "not a verdict" if row.verdict == DESCRIBED else row.verdict
     interval = "" if row.low is None else f"{percent(row.low)} .. {percent(row.high)}".replace(" % ..", " ..")
     cycles = f"{percent(row.cycles.change)} {row.cycles.verdict}" if row.cycles else ""
     return [
-        verdict, ends(clean(row.id), LONGEST_NAME), percent(row.change), interval, cycles, percent(row.tolerance, ""),
+        verdict, ends(clean(row.id), _LONGEST_NAME), percent(row.change), interval, cycles, percent(row.tolerance, ""),
         percent(row.spread, ""), percent(row.smallest_change, ""), clean(reason(row)),
     ]
 
 
-def table(rows: list[Comparison]) -> list[str]:
-    """The rows under HEADER, without columns that are empty."""
-    lines = [HEADER, *map(cells, rows)]
-    used = [i for i in range(len(HEADER)) if any(line[i] for line in lines[1:])]
+def _table(rows: list[Comparison]) -> list[str]:
+    """The rows under _HEADER, without columns that are empty."""
+    lines = [_HEADER, *map(_cells, rows)]
+    used = [i for i in range(len(_HEADER)) if any(line[i] for line in lines[1:])]
     return aligned([[line[i] for i in used] for line in lines])
 
 
-def explanation(report: Report) -> list[str]:
+def _explanation(report: Report) -> list[str]:
     lines = []
     if report.kind == "stored" and not report.not_comparable:
         lines.append(
@@ -212,7 +212,7 @@ def text(report: Report) -> str:
     if report.not_comparable:
         lines += [f"{NOT_COMPARABLE}: {clean(short(why))}" for why in report.not_comparable]
         return "\n".join([*lines, headline]) + "\n"
-    lines += table(report.rows[:MOST_ROWS])
+    lines += _table(report.rows[:MOST_ROWS])
     if len(report.rows) > MOST_ROWS:
         lines.append(f"... {counted(len(report.rows) - MOST_ROWS, 'more row')}; --json FILE has all")
-    return "\n".join([*lines, headline, *explanation(report)]) + "\n"
+    return "\n".join([*lines, headline, *_explanation(report)]) + "\n"

@@ -21,31 +21,31 @@ from .session import ARMS, NothingMatches, Session, order
 from .turns import take_turns
 
 # Options of `ridgebench run` that a session sets.
-OURS = ("--out", "--resume", "--dry-run", "--take-turns", "--benchmark_filter")
-FILTER = "--filter"
+_OURS = ("--out", "--resume", "--dry-run", "--take-turns", "--benchmark_filter")
+_FILTER = "--filter"
 PROCESS, SAMPLES = "process", "samples"  # what a turn is
 # Where processes take turns, a row gets this much more time than it had in the unscored run: coming to a row's first
 # sample costs a process about as much, and precision grows with time.
-MORE_SECONDS = 1.0
+_MORE_SECONDS = 1.0
 
 
-def refuse_own_options(words: list[str]) -> None:
+def _refuse_own_options(words: list[str]) -> None:
     for word in words:
-        if word.split("=")[0] in OURS:
+        if word.split("=")[0] in _OURS:
             raise CommandError(f"{word} is not allowed in a command: the gate sets it", USAGE)
 
 
-def only(ids: list[str]) -> str:
+def _only(ids: list[str]) -> str:
     return f"^(?:{'|'.join(map(re.escape, ids))})$"
 
 
-def without_filter(words: list[str]) -> list[str]:
+def _without_filter(words: list[str]) -> list[str]:
     """The words of a command without --filter RE."""
     kept, skip = [], False
     for word in words:
-        if not skip and word != FILTER and not word.startswith(f"{FILTER}="):
+        if not skip and word != _FILTER and not word.startswith(f"{_FILTER}="):
             kept.append(word)
-        skip = not skip and word == FILTER
+        skip = not skip and word == _FILTER
     return kept
 
 
@@ -59,10 +59,10 @@ class RidgebenchSession(Session):
 
     def require_programs(self) -> None:
         for arm in ARMS:
-            refuse_own_options(self.commands[arm])
+            _refuse_own_options(self.commands[arm])
             help_of(self.commands[arm])
         for arm in ARMS:
-            require_words(arm, without_filter(self.commands[arm]))
+            require_words(arm, _without_filter(self.commands[arm]))
 
     def prepare(self) -> None:
         super().prepare()
@@ -75,8 +75,8 @@ class RidgebenchSession(Session):
 
     def words(self, arm: str, folder: Path, ids: Optional[list[str]]) -> list[str]:
         """The command of a process; of one that is scored with the time and the ceilings of the unscored one."""
-        pattern = only(ids) if ids else self.filter
-        words = self.commands[arm] if pattern is None else [*without_filter(self.commands[arm]), FILTER, pattern]
+        pattern = _only(ids) if ids else self.filter
+        words = self.commands[arm] if pattern is None else [*_without_filter(self.commands[arm]), _FILTER, pattern]
         words = [*words, "--out", str(folder)]
         if folder == self.reference:
             return words
@@ -120,10 +120,10 @@ class RidgebenchSession(Session):
     def only_filter_fails(self) -> bool:
         """Whether the candidate can run with the arguments of the session, but not with the filter."""
         given = self.commands["candidate"]
-        chosen = given if self.filter is None else [*without_filter(given), FILTER, self.filter]
+        chosen = given if self.filter is None else [*_without_filter(given), _FILTER, self.filter]
         codes = [
             answered([*words, "--dry-run"]).returncode
-            for words in (without_filter(given), chosen)
+            for words in (_without_filter(given), chosen)
         ]
         return codes[0] in (0, ROW_FAILED) and codes[1] == USAGE
 
@@ -149,7 +149,7 @@ class RidgebenchSession(Session):
         if self.turns == PROCESS or self.given("--budget"):
             return []
         measured = sum(row.status == "ok" for row in self.reference_run.rows)
-        seconds = self.seconds_of_reference() / max(measured, 1) + MORE_SECONDS
+        seconds = self.seconds_of_reference() / max(measured, 1) + _MORE_SECONDS
         return ["--budget", f"{seconds * len(ids or self.kernels()):.1f}"]
 
     def seconds_of_pair(self) -> float:

@@ -23,7 +23,7 @@ from ridgebench.processes.interruption import held
 from . import gate
 from .report import Comparison
 
-SCHEMA = "ridgebench.session/3"
+_SCHEMA = "ridgebench.session/3"
 ARMS = ("baseline", "candidate")
 
 
@@ -114,7 +114,7 @@ class Session(ABC):
 
     def save(self) -> None:
         keys = {key: getattr(self, key) for key in (*self.KEYS, *self.OWN_KEYS)}
-        text = {"schema": SCHEMA} | self.commands | keys
+        text = {"schema": _SCHEMA} | self.commands | keys
         write_at_once(self.folder / "session.json", json_text(text))
 
     def own(self) -> None:
@@ -214,8 +214,8 @@ def read_session(folder: Path) -> dict[str, Any]:
     path = folder / "session.json"
     saved = parse_json(read(path, "a session of the gate"), f"{path}: not a session")
     try:
-        if saved["schema"] != SCHEMA:
-            raise ValueError(f"schema is not {SCHEMA}")
+        if saved["schema"] != _SCHEMA:
+            raise ValueError(f"schema is not {_SCHEMA}")
         for arm in ARMS:
             if not saved[arm] or not all(isinstance(word, str) for word in saved[arm]):
                 raise ValueError(f"{arm} is not a command")

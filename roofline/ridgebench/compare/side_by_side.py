@@ -10,10 +10,10 @@ from ridgebench.units import counted, digits, rate, seconds
 from .comparable import LONGEST_VALUE, differences
 from .power_states import differ
 
-LEAST_TIME = 1e-15  # seconds; a run holds none
+_LEAST_TIME = 1e-15  # seconds; a run holds none
 
 
-def cell(row: Optional[Row]) -> str:
+def _cell(row: Optional[Row]) -> str:
     """Rate and time of a row, or why it has none."""
     if row is None:
         return "no such row"
@@ -24,36 +24,36 @@ def cell(row: Optional[Row]) -> str:
     return f"{rate(value, unit)}, {seconds(row.time_median_s)}" if value else seconds(row.time_median_s)
 
 
-def ratio(one: Optional[Row], other: Optional[Row]) -> str:
+def _ratio(one: Optional[Row], other: Optional[Row]) -> str:
     """How many times as fast the second run was."""
     if one is None or other is None or "ok" not in (one.status, other.status) or one.status != other.status:
         return ""
-    if min(one.time_median_s, other.time_median_s) < LEAST_TIME:
+    if min(one.time_median_s, other.time_median_s) < _LEAST_TIME:
         return ""
     states = differ([one.power_state, other.power_state])
     return f"{digits(one.time_median_s / other.time_median_s)} x" + (f", {states}" if states else "")
 
 
-def by_name(run: Run) -> dict[str, Row]:
+def _by_name(run: Run) -> dict[str, Row]:
     """Rows by id; without the device, where the run has only one: another run's device may have another name."""
     if len(run.environment["devices"]) > 1:
         return run.by_id
     return {row.case: row for row in run.by_id.values()}
 
 
-def model(run: Run) -> str:
+def _model(run: Run) -> str:
     return ", ".join(f"{device['model'] or 'unknown'} ({device['name']})" for device in run.environment["devices"])
 
 
 def side_by_side(first: Run, second: Run) -> str:
     """The text of both runs: devices, rows, and the keys of the environments that differ."""
-    one, other = (by_name(run) for run in (first, second))
+    one, other = (_by_name(run) for run in (first, second))
     both = {key: (one.get(key), other.get(key)) for key in sorted(one | other)}
     shown = {key: rows for key, rows in both.items() if any(row and row.status != "skipped" for row in rows)}
     table = [["row", "first", "second", "second over first"]]
-    table += [[key, cell(a), cell(b), ratio(a, b)] for key, (a, b) in shown.items()]
+    table += [[key, _cell(a), _cell(b), _ratio(a, b)] for key, (a, b) in shown.items()]
     sides = (("first:  ", first), ("second: ", second))
-    lines = [f"{side}{clean(str(run.folder))}, {model(run)}" for side, run in sides]
+    lines = [f"{side}{clean(str(run.folder))}, {_model(run)}" for side, run in sides]
     if len(both) > len(shown):
         table.append([f"... {counted(len(both) - len(shown), 'more row')}, which no side measured", "", "", ""])
     hard, soft = differences(first.environment, second.environment, [])

@@ -38,12 +38,12 @@ def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Opt
     return Comparison(name, MISSING, f"skipped in the candidate: {candidate.reason}")
 
 
-def precision(row: Row) -> float:
+def _precision(row: Row) -> float:
     """Half the interval within the run, over the median."""
     return (row.time_ci_high_s - row.time_ci_low_s) / 2 / row.time_median_s
 
 
-def describe_row(name: str, one: Row, other: Row) -> Comparison:
+def _describe_row(name: str, one: Row, other: Row) -> Comparison:
     """The change of a row that both runs timed; beyond the noise where their intervals do not overlap."""
     distinct = other.time_ci_low_s > one.time_ci_high_s or other.time_ci_high_s < one.time_ci_low_s
     return Comparison(
@@ -57,8 +57,8 @@ def describe_row(name: str, one: Row, other: Row) -> Comparison:
         pairs=1,
         baseline_s=one.time_median_s,
         candidate_s=other.time_median_s,
-        baseline_precision=precision(one),
-        candidate_precision=precision(other),
+        baseline_precision=_precision(one),
+        candidate_precision=_precision(other),
     )
 
 
@@ -72,7 +72,7 @@ def describe(baseline: Run, candidate: Run, allowed: list[str]) -> Report:
     rows = []
     for name in first | second:
         one, other = first.get(name), second.get(name)
-        rows.append(why_not(name, one, other) or describe_row(name, one, other))
+        rows.append(why_not(name, one, other) or _describe_row(name, one, other))
     if baseline.environment["run_id"] == candidate.environment["run_id"]:
         soft.append(f"both sides are run {baseline.environment['run_id']}: no difference was measured")
     for run, side in ((baseline, "baseline"), (candidate, "candidate")):

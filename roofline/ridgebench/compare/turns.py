@@ -13,15 +13,15 @@ from typing import Any, Callable, Sequence
 from ridgebench.processes.children import tied
 from ridgebench.processes.interruption import held
 
-Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
+_Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
 
 
-def own_group() -> dict[str, Any]:
+def _own_group() -> dict[str, Any]:
     """Keywords for Popen: a process that stops its group must not stop this one or the other."""
     return {"preexec_fn": tied(os.setpgrp)}
 
 
-def stopped(process: subprocess.Popen) -> bool:
+def _stopped(process: subprocess.Popen) -> bool:
     """Waits until the process stops itself (True) or has ended (False), which is left to wait()."""
     state = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
     if state.si_code != os.CLD_STOPPED:
@@ -30,21 +30,21 @@ def stopped(process: subprocess.Popen) -> bool:
     return True
 
 
-def resume(process: subprocess.Popen) -> None:
+def _resume(process: subprocess.Popen) -> None:
     os.killpg(process.pid, signal.SIGCONT)
 
 
-def end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen) -> None:
     """Ends a process by SIGTERM; it keeps what it finished."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
-        resume(process)
-        while stopped(process):  # the process was about to end its turn
-            resume(process)
+        _resume(process)
+        while _stopped(process):  # the process was about to end its turn
+            _resume(process)
         process.wait()
 
 
-class Lines:
+class _Lines:
     """Counts the lines of a growing file, which need not exist yet."""
 
     def __init__(self, path: Path) -> None:
@@ -60,7 +60,7 @@ class Lines:
         return self.count
 
 
-def take_turns(starts: list[Start], records: Sequence[Path] = ()) -> list[int]:
+def take_turns(starts: list[_Start], records: Sequence[Path] = ()) -> list[int]:
     """Starts processes, lets them run in turn until all have ended, and returns their exit codes.
 
     Two processes run A B B A: a slow drift cancels. More run in a circle, so that each follows another.
@@ -68,24 +68,24 @@ def take_turns(starts: list[Start], records: Sequence[Path] = ()) -> list[int]:
     row ahead then waits: one may fit more turns into its time than the other, and turns that are compared must
     remain neighbours.
     """
-    rows = [Lines(path) for path in records] or [Lines(Path(os.devnull))] * len(starts)
+    rows = [_Lines(path) for path in records] or [_Lines(Path(os.devnull))] * len(starts)
     processes: list[subprocess.Popen] = []
     waiting: list[bool] = []
     try:
         for start in starts:
             with held():
-                processes.append(start(**own_group()))
-            waiting.append(stopped(processes[-1]))
+                processes.append(start(**_own_group()))
+            waiting.append(_stopped(processes[-1]))
         order = (0, 1, 1, 0) if len(starts) == 2 else range(len(starts))
         for turn in itertools.cycle(order):
             if not any(waiting):
                 break
             behind = min(row.counted() for row, waits in zip(rows, waiting) if waits)
             if waiting[turn] and rows[turn].count == behind:
-                resume(processes[turn])
-                waiting[turn] = stopped(processes[turn])
+                _resume(processes[turn])
+                waiting[turn] = _stopped(processes[turn])
     except BaseException:
         for process in processes:
-            end(process)
+            _end(process)
         raise
     return [process.wait() for process in processes]

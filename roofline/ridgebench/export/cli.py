@@ -9,10 +9,10 @@ from ridgebench.each_once import each_once
 from ridgebench.export import frame, table, text
 from ridgebench.files import ResultsError, write_named
 
-FORMATS = {"csv": text.to_csv, "md": text.to_markdown, "prom": text.to_prometheus}
+_FORMATS = {"csv": text.to_csv, "md": text.to_markdown, "prom": text.to_prometheus}
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="export", description=__doc__)
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR")
     kinds = parser.add_mutually_exclusive_group(required=True)
@@ -30,7 +30,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
-    options = parse(arguments)
+    options = _parse(arguments)
     rows = [row for run in each_once(options.results, table.load) for row in table.lines(run)]
     keys = [(row["run"], row["id"]) for row in rows]
     if len(set(keys)) < len(keys):
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     if options.kind == "parquet":
         write_named(options.out, frame.parquet(rows))
     elif options.out:
-        write_named(options.out, FORMATS[options.kind](rows))
+        write_named(options.out, _FORMATS[options.kind](rows))
     else:
-        sys.stdout.write(FORMATS[options.kind](rows))
+        sys.stdout.write(_FORMATS[options.kind](rows))
     return OK

@@ -8,17 +8,17 @@ from ridgebench.command_line import CommandError
 from ridgebench.each_once import each_once
 from ridgebench.export import table
 
-PANDAS = {"string": "string", "number": "float64", "integer": "Int64", "boolean": "boolean"}
+_PANDAS = {"string": "string", "number": "float64", "integer": "Int64", "boolean": "boolean"}
 
 
-def pandas_frame(rows: list[dict[str, Any]]) -> Any:
+def _pandas_frame(rows: list[dict[str, Any]]) -> Any:
     import pandas
 
-    return pandas.DataFrame({name: pandas.array([row[name] for row in rows], dtype=PANDAS[kind])
+    return pandas.DataFrame({name: pandas.array([row[name] for row in rows], dtype=_PANDAS[kind])
                              for name, kind in table.columns().items()})
 
 
-def polars_frame(rows: list[dict[str, Any]]) -> Any:
+def _polars_frame(rows: list[dict[str, Any]]) -> Any:
     import polars
 
     types = {"string": polars.String, "number": polars.Float64, "integer": polars.Int64, "boolean": polars.Boolean}
@@ -33,7 +33,7 @@ def load(*folders: Union[str, Path]) -> Any:
     line, for results that cannot be read or are given twice, and without both libraries.
     """
     rows = [row for run in each_once(list(map(Path, folders)), table.load) for row in table.lines(run)]
-    for make in (pandas_frame, polars_frame):
+    for make in (_pandas_frame, _polars_frame):
         try:
             return make(rows)
         except ModuleNotFoundError:
@@ -49,7 +49,7 @@ def parquet(rows: list[dict[str, Any]]) -> bytes:
         from pyarrow.parquet import write_table
     except ModuleNotFoundError:
         try:
-            polars_frame(rows).write_parquet(file)
+            _polars_frame(rows).write_parquet(file)
             return file.getvalue()
         except ModuleNotFoundError:
             raise CommandError("Parquet needs pyarrow or polars; `pip install pyarrow` installs one") from None

@@ -13,12 +13,12 @@ from ridgebench.files import ResultsError
 from ridgebench.records import Run, load_run, schema_of, shape_text
 from ridgebench.text import clean, cut
 
-DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
-BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")
-Value = Any  # str, float, int, bool or None
+_DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
+_BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")
+_Value = Any  # str, float, int, bool or None
 
 
-def kind(schema: dict[str, Any]) -> str:
+def _kind(schema: dict[str, Any]) -> str:
     """string, number, integer or boolean; empty for a list or an object."""
     if "enum" in schema:
         return "string"
@@ -34,34 +34,34 @@ def columns() -> dict[str, str]:
     properties = schema_of("record")["properties"]
     for key, schema in properties.items():
         if key == "shape":
-            found |= {"shape": "string", **{f"shape_{name}": "integer" for name in DIMENSIONS}}
+            found |= {"shape": "string", **{f"shape_{name}": "integer" for name in _DIMENSIONS}}
         elif key == "samples_s":
             found["samples"] = "integer"
         elif key == "flags":
             found |= {"flags": "string", "doubted": "boolean", "unfinished": "boolean"}
-        elif key not in BY_HAND:
+        elif key not in _BY_HAND:
             parts = {f"{key}_{inner}": part for inner, part in schema.get("properties", {}).items()}
-            inner = {key: schema} if kind(schema) else parts
-            found |= {name: kind(one) for name, one in inner.items() if kind(one)}
+            inner = {key: schema} if _kind(schema) else parts
+            found |= {name: _kind(one) for name, one in inner.items() if _kind(one)}
     return found
 
 
-def line(record: dict[str, Any], run: str, model: Any, environment: dict[str, Any]) -> dict[str, Value]:
+def _line(record: dict[str, Any], run: str, model: Any, environment: dict[str, Any]) -> dict[str, _Value]:
     """The cells of a record by their columns. Whether a roof moved is null of an older run, which does not record it."""
     doubted = environment.get("doubted")
     cells = {"run": run, "model": model, "shape": shape_text(record["shape"]), "samples": len(record["samples_s"])}
-    cells |= {f"shape_{name}": record["shape"].get(name) for name in DIMENSIONS}
+    cells |= {f"shape_{name}": record["shape"].get(name) for name in _DIMENSIONS}
     cells |= {"flags": " ".join(record["flags"]), "doubted": None if doubted is None else record["id"] in doubted}
     cells["unfinished"] = bool(why_unfinished(environment))
     for key, value in record.items():
-        if isinstance(value, dict) and key not in BY_HAND:
+        if isinstance(value, dict) and key not in _BY_HAND:
             cells |= {f"{key}_{inner}": one for inner, one in value.items()}
-        elif key not in BY_HAND:
+        elif key not in _BY_HAND:
             cells[key] = value
-    return {name: typed(cells.get(name), wanted) for name, wanted in columns().items()}
+    return {name: _typed(cells.get(name), wanted) for name, wanted in columns().items()}
 
 
-def typed(value: Any, wanted: str) -> Value:
+def _typed(value: Any, wanted: str) -> _Value:
     if value is None:
         return None
     return {"number": float, "integer": int, "string": str, "boolean": bool}[wanted](value)
@@ -72,11 +72,11 @@ def load(folder: Path) -> Run:
     return load_run(folder, turns_of=lambda record, environment: record)
 
 
-def lines(run: Run) -> list[dict[str, Value]]:
+def lines(run: Run) -> list[dict[str, _Value]]:
     """All records of a run of load(). Raises ResultsError."""
     models = {device["name"]: cut(device["model"]) for device in run.environment["devices"]}
     name = clean(run.folder.resolve().name)
     try:
-        return [line(clean(row.turns), name, models.get(row.device), run.environment) for row in run.rows]
+        return [_line(clean(row.turns), name, models.get(row.device), run.environment) for row in run.rows]
     except OverflowError:
         raise ResultsError(f"{run.folder}: holds a number beyond double precision") from None

@@ -13,46 +13,46 @@ from .manifest import Manifest, Node, time_of
 from .places import natural
 
 # The clocks of a node and of the machine that planned may differ by this; a fleet keeps its clocks within a second.
-CLOCK_SKEW = timedelta(seconds=60)
+_CLOCK_SKEW = timedelta(seconds=60)
 
 
-def name_of(gpu: Gpu) -> str:
+def _name_of(gpu: Gpu) -> str:
     return gpu.node if gpu.index is None else f"{gpu.node} GPU {gpu.index}"
 
 
-def order(gpu: Gpu) -> tuple:
+def _order(gpu: Gpu) -> tuple:
     return natural(gpu.node), -1 if gpu.index is None else gpu.index
 
 
-def mark_stale(found: list[Found], manifest: Manifest) -> None:
+def _mark_stale(found: list[Found], manifest: Manifest) -> None:
     """STALE where a file is older than the manifest."""
     for one in found:
         try:
             oldest = min(map(time_of, one.started), default=None)
         except ValueError:
             continue  # a time that cannot be read says nothing about its age
-        if oldest is not None and oldest < manifest.planned - CLOCK_SKEW:
+        if oldest is not None and oldest < manifest.planned - _CLOCK_SKEW:
             reason = f"started {oldest:%Y-%m-%dT%H:%M:%SZ}, before the manifest of {manifest.planned:%Y-%m-%dT%H:%M:%SZ}"
             one.gpu = replace(one.gpu, state=STALE, reason=reason)
 
 
-def mark_copies(found: list[Found]) -> None:
+def _mark_copies(found: list[Found]) -> None:
     """DUPLICATE for every GPU whose files another one has, too.
 
     The one whose files name the GPU that node.json has there is not a copy; of several, the first one in order.
     """
     first: dict[tuple[str, ...], Found] = {}
-    for one in sorted(found, key=lambda one: (not one.own, order(one.gpu), one.gpu.attempt)):
+    for one in sorted(found, key=lambda one: (not one.own, _order(one.gpu), one.gpu.attempt)):
         copied = next((key for key in one.origins if key in first), None)
         if copied is None:
             first.update(dict.fromkeys(one.origins, one))
             continue
         origin = first[copied]
-        reason = f"{one.origins[copied]} is the run of {name_of(origin.gpu)}, {origin.origins[copied]}"
+        reason = f"{one.origins[copied]} is the run of {_name_of(origin.gpu)}, {origin.origins[copied]}"
         one.gpu = replace(one.gpu, state=DUPLICATE, reason=one_line(reason))
 
 
-def take(earlier: list[Gpu], gpu: Gpu) -> Optional[Gpu]:
+def _take(earlier: list[Gpu], gpu: Gpu) -> Optional[Gpu]:
     """Takes the same GPU out of those of the attempt before: by its UUID, and where one is unknown by its number."""
     same = next((one for one in earlier if one.uuid_hash is not None and one.uuid_hash == gpu.uuid_hash), None)
     if same is None:
@@ -62,7 +62,7 @@ def take(earlier: list[Gpu], gpu: Gpu) -> Optional[Gpu]:
     return same
 
 
-def missing(node: Node, seen: list[Gpu], earlier: list[Gpu], attempt: int) -> list[Gpu]:
+def _missing(node: Node, seen: list[Gpu], earlier: list[Gpu], attempt: int) -> list[Gpu]:
     """What the manifest expects on the node and no file shows. Only an earlier attempt can tell which GPU that is."""
     count = node.gpus - len(seen)
     if not seen:
@@ -78,7 +78,7 @@ def missing(node: Node, seen: list[Gpu], earlier: list[Gpu], attempt: int) -> li
     return told + [Gpu(node.node, next(free, None), None, None, MISSING, reason + which, attempt, {}, {}) for _ in rest]
 
 
-def gpus_of(node: Node, found: list[Found], complete: bool) -> list[Gpu]:
+def _gpus_of(node: Node, found: list[Found], complete: bool) -> list[Gpu]:
     """The GPUs of a node in its last attempt, each with its attempt before; `complete` adds those that are missing."""
     by_attempt: dict[int, list[Gpu]] = defaultdict(list)
     for one in found:
@@ -86,16 +86,16 @@ def gpus_of(node: Node, found: list[Found], complete: bool) -> list[Gpu]:
     gpus: list[Gpu] = []
     for attempt in sorted(by_attempt) or [0]:
         earlier = list(gpus)
-        gpus = [replace(gpu, earlier=take(earlier, gpu)) for gpu in by_attempt[attempt]]
-        gpus += missing(node, gpus, earlier, attempt) if complete else earlier
+        gpus = [replace(gpu, earlier=_take(earlier, gpu)) for gpu in by_attempt[attempt]]
+        gpus += _missing(node, gpus, earlier, attempt) if complete else earlier
     return gpus
 
 
 def together(found: list[Found], manifest: Optional[Manifest]) -> list[Gpu]:
     """All GPUs, sorted. Without a manifest nothing is missing and nothing is old."""
     if manifest is not None:
-        mark_stale(found, manifest)
-    mark_copies(found)
+        _mark_stale(found, manifest)
+    _mark_copies(found)
     by_node: dict[str, list[Found]] = defaultdict(list)
     for one in found:
         by_node[one.gpu.node].append(one)
@@ -103,5 +103,5 @@ def together(found: list[Found], manifest: Optional[Manifest]) -> list[Gpu]:
     gpus = []
     for name in dict.fromkeys([*planned, *by_node]):
         node = planned.get(name, Node(name, 0))
-        gpus += gpus_of(node, by_node[name], name in planned)
-    return sorted(gpus, key=order)
+        gpus += _gpus_of(node, by_node[name], name in planned)
+    return sorted(gpus, key=_order)

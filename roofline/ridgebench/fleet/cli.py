@@ -6,9 +6,9 @@ from typing import Any
 
 from ridgebench.command_line import Parser
 
-PROGRAM = "fleet"
+_PROGRAM = "fleet"
 # Command: its module, which has add_options() and main(); what it does.
-COMMANDS = {
+_COMMANDS = {
     "plan": ("jobs.plan", "write the manifest: nodes, their GPUs, the rows to measure"),
     "submit": ("jobs.submit", "submit a job for each node to Slurm, or print what runs without it"),
     "status": ("jobs.status", "say how far each node is"),
@@ -17,22 +17,22 @@ COMMANDS = {
 }
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     """Imports a command's module only for this command, for --help and for the tree: drawing takes long to import."""
-    parser = Parser(prog=PROGRAM, description=__doc__)
+    parser = Parser(prog=_PROGRAM, description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    named = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    for name, (_, what) in COMMANDS.items():
+    named = arguments[0] if arguments and arguments[0] in _COMMANDS else None
+    for name, (_, what) in _COMMANDS.items():
         command = commands.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
         if name in (named or name):
-            module_of(name).add_options(command)
+            _module_of(name).add_options(command)
     return parser.parse_args(arguments)
 
 
-def module_of(name: str) -> Any:
-    return import_module(f"ridgebench.fleet.{COMMANDS[name][0]}")
+def _module_of(name: str) -> Any:
+    return import_module(f"ridgebench.fleet.{_COMMANDS[name][0]}")
 
 
 def main(arguments: list[str]) -> int:
-    options = parse(arguments)
-    return module_of(options.command).main(options)
+    options = _parse(arguments)
+    return _module_of(options.command).main(options)

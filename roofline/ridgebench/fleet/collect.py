@@ -22,24 +22,24 @@ from .node_folder import Setting, read_node
 from .places import OF_RESULTS, Place, planned_places, walked_places
 
 FEWEST_FOR_A_POOL = 64  # folders; to start processes takes as long as to read some
-TOGETHER = 8  # places of a task
+_TOGETHER = 8  # places of a task
 
 
-def read_place(place: Place, expected: Mapping[str, int], now: datetime) -> list[Found]:
+def _read_place(place: Place, expected: Mapping[str, int], now: datetime) -> list[Found]:
     setting = Setting(expected.get(place.node or ""), now)
     return read_node(place, setting) if place.has_node else read_loose(place, setting)
 
 
-def read_all(places: list[Place], read: Callable[[Place], list[Found]]) -> list[list[Found]]:
+def _read_all(places: list[Place], read: Callable[[Place], list[Found]]) -> list[list[Found]]:
     """What each place holds; with many places by a process for each processor."""
     processors = len(os.sched_getaffinity(0))
     if processors == 1 or len(places) < FEWEST_FOR_A_POOL:
         return [read(place) for place in places]
-    parts = [places[first : first + TOGETHER] for first in range(0, len(places), TOGETHER)]
+    parts = [places[first : first + _TOGETHER] for first in range(0, len(places), _TOGETHER)]
     return list(chain.from_iterable(in_parallel(lambda part: [read(place) for place in part], parts)))
 
 
-def sharer() -> Callable[[Gpu], Gpu]:
+def _sharer() -> Callable[[Gpu], Gpu]:
     """A function that replaces what equals an object of an earlier GPU by that object; processes copy everything."""
     known: dict[Any, Any] = {}
     known_facts: dict[tuple, Mapping[str, Any]] = {}
@@ -75,18 +75,18 @@ def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
     manifest = manifests.load(folder)
     places = planned_places(folder) if manifest else walked_places(folder)
     expected = {node.node: node.gpus for node in manifest.nodes} if manifest else {}
-    read = read_all(places, partial(read_place, expected=expected, now=now))
-    share = sharer()
+    read = _read_all(places, partial(_read_place, expected=expected, now=now))
+    share = _sharer()
     found, loose = [], []
     for place, each in zip(places, read):
         for one in each:
             one.gpu = share(one.gpu)
         (found if place.has_node else loose).extend(each)
-    judged = add_recorded(found + loose)
+    judged = _add_recorded(found + loose)
     return Fleet(folder, manifest, together(found + (merged(loose) if loose else []), manifest), judged)
 
 
-def add_recorded(found: list[Found]) -> bool:
+def _add_recorded(found: list[Found]) -> bool:
     """Adds what doctor says of the recorded health; False without a program that can tell."""
     try:
         health = judge_recorded(text for one in found for text in one.gpu.recorded)

@@ -8,7 +8,7 @@ from .health import Health
 from .results_folder import Results
 
 # The worse one of two passes counts.
-WORSE = {DONE: 0, STARTED: 1, FAILED: 2}
+_WORSE = {DONE: 0, STARTED: 1, FAILED: 2}
 
 
 @dataclass
@@ -33,7 +33,7 @@ def origins_of(results: Results, pass_name: str, where: str) -> dict[tuple[str, 
 
 def worst(states: list[tuple[str, Optional[str]]]) -> tuple[str, Optional[str]]:
     """The worst state with its reason; the first one of equals."""
-    return max(states, key=lambda state: WORSE[state[0]])
+    return max(states, key=lambda state: _WORSE[state[0]])
 
 
 def health_of_parts(parts: Iterable[Union[Results, Gpu]], doctors: tuple[Health, ...] = ()) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from ridgebench.text import one_line, quoted
 from ridgebench.units import counted
 
 DOCTOR_END = ".doctor.json"  # beside the folder of an attempt: nodes/gn1/attempt-1.doctor.json
-SCHEMA = "urn:ridgebench:doctor:1"
-LONGEST = 200
+_SCHEMA = "urn:ridgebench:doctor:1"
+_LONGEST = 200
 # Codes of doctor's warnings that take a GPU out of service: it will not get well by itself.
-SEVERE = ("rows_failed", "pcie_lanes", "nvlinks_down")
-RECORDED = ("pcie", "nvlinks", "nvlinks_present", "remapped_rows")  # keys of a device that say something of its health
+_SEVERE = ("rows_failed", "pcie_lanes", "nvlinks_down")
+_RECORDED = ("pcie", "nvlinks", "nvlinks_present", "remapped_rows")  # keys of a device that say something of its health
 # Settings of an administrator. A whole fleet may have them; among peers they are keys that must agree.
-SETTINGS = ("power_cap", "sw_power_cap", "application_clocks", "ecc_pending")
+_SETTINGS = ("power_cap", "sw_power_cap", "application_clocks", "ecc_pending")
 
 
 class Health(NamedTuple):
@@ -50,7 +50,7 @@ def recorded_of(device: dict[str, Any]) -> str:
     """The keys of environment.json that concern a GPU's health, as one text; empty of a host."""
     if device.get("backend") != "cuda":
         return ""
-    return json.dumps({key: device[key] for key in RECORDED if device.get(key) is not None}, sort_keys=True)
+    return json.dumps({key: device[key] for key in _RECORDED if device.get(key) is not None}, sort_keys=True)
 
 
 def judge_recorded(texts: Iterable[str]) -> dict[str, tuple[Health, ...]]:
@@ -62,16 +62,16 @@ def judge_recorded(texts: Iterable[str]) -> dict[str, tuple[Health, ...]]:
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / "environment.json"
         path.write_text(json.dumps({"devices": devices}), "utf-8")
-        found = findings_of(program.ask("doctor", "--recorded", str(path)), str(path))
+        found = _findings_of(program.ask("doctor", "--recorded", str(path)), str(path))
     return {text: found.get(str(number), ()) for number, text in enumerate(different)}
 
 
-def health_of(finding: dict[str, Any]) -> Optional[Health]:
+def _health_of(finding: dict[str, Any]) -> Optional[Health]:
     """The weight of a finding of doctor; None for what is well or a setting."""
     status, code = finding["status"], finding["code"]
-    if status not in ("warning", "error") or code in SETTINGS:
+    if status not in ("warning", "error") or code in _SETTINGS:
         return None
-    return Health(status == "error" or code in SEVERE, f"doctor: {one_line(str(finding['text']))[:LONGEST]}")
+    return Health(status == "error" or code in _SEVERE, f"doctor: {one_line(str(finding['text']))[:_LONGEST]}")
 
 
 def examined(folder: Path) -> Optional[Examined]:
@@ -79,17 +79,17 @@ def examined(folder: Path) -> Optional[Examined]:
     path = folder.with_name(folder.name + DOCTOR_END)
     if not path.exists() or not (text := read(path, "an answer of `ridgebench doctor --json`")).strip():
         return None
-    return Examined(findings_of(parse_json(text, str(path)), str(path)))
+    return Examined(_findings_of(parse_json(text, str(path)), str(path)))
 
 
-def findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
+def _findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
     """The findings of an answer of doctor against each device. Raises ResultsError."""
     found: dict[str, tuple[Health, ...]] = {}
     try:
-        if value["schema"] != SCHEMA:
-            raise ValueError(f"schema is {quoted(value['schema'])}; allowed: {SCHEMA}")
+        if value["schema"] != _SCHEMA:
+            raise ValueError(f"schema is {quoted(value['schema'])}; allowed: {_SCHEMA}")
         for finding in value["findings"]:
-            if finding["subject"] == "gpu" and finding["device"] and (one := health_of(finding)):
+            if finding["subject"] == "gpu" and finding["device"] and (one := _health_of(finding)):
                 found[str(finding["device"])] = (*found.get(str(finding["device"]), ()), one)
     except (KeyError, TypeError, ValueError) as error:
         raise malformed(origin, error, "no answer of doctor") from None

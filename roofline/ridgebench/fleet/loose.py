@@ -12,10 +12,10 @@ from .node_folder import PASSES, Setting, all_alike
 from .places import Place, natural
 from .results_folder import MALFORMED, Results, read_results, reason_of
 
-HOST = "cpu"  # the name of the host as a device
+_HOST = "cpu"  # the name of the host as a device
 
 
-def state_of(results: Results) -> tuple[str, Optional[str]]:
+def _state_of(results: Results) -> tuple[str, Optional[str]]:
     if results.unfinished:
         return STARTED, results.unfinished
     if results.torn or not results.readings:
@@ -24,7 +24,7 @@ def state_of(results: Results) -> tuple[str, Optional[str]]:
     return (FAILED, f"{broken}: {results.readings[broken].status}") if broken else (DONE, None)
 
 
-def index_of(device: str) -> Optional[int]:
+def _index_of(device: str) -> Optional[int]:
     number = device.rpartition(":")[2]
     return int(number) if number.isascii() and number.isdecimal() and len(number) < 6 else None
 
@@ -39,25 +39,25 @@ def read_loose(place: Place, setting: Setting) -> list[Found]:
         return [replace(one, identity=str(place.folder), pass_name=pass_name) for one in failed]
     gpus = []
     for results in found:
-        state, reason = state_of(results)
+        state, reason = _state_of(results)
         readings = {(pass_name, row): reading for row, reading in results.readings.items()}
         node = place.node or results.hostname_hash or "node"
-        gpu = Gpu(node, index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
+        gpu = Gpu(node, _index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
                   results.facts, readings, versions=results.versions, health=results.health, doubted=results.doubted,
                   recorded=results.recorded,
-                  host=results.device == HOST)  # fmt: skip
+                  host=results.device == _HOST)  # fmt: skip
         gpus.append(Found(gpu, origins_of(results, pass_name, place.folder.name), [results.started],
-                          identity=identity_of(place, results), pass_name=pass_name))  # fmt: skip
+                          identity=_identity_of(place, results), pass_name=pass_name))  # fmt: skip
     return gpus
 
 
-def identity_of(place: Place, results: Results) -> str:
+def _identity_of(place: Place, results: Results) -> str:
     """The identity of a GPU or a host, which its runs share.
 
     The path without the name of the pass identifies a GPU that has no UUID. The name of a folder that lies directly in
     the tree may be that of a run and not of a node, and is not a part of the identity.
     """
-    own = results.uuid_hash or (results.hostname_hash if results.device == HOST else None)
+    own = results.uuid_hash or (results.hostname_hash if results.device == _HOST else None)
     if own is None:
         return "/".join([*(part for part in place.folder.parts if part not in PASSES), results.device])
     return own if place.folder.name == place.node else f"{place.node}/{own}"
@@ -75,11 +75,11 @@ def merged(loose: list[Found]) -> list[Found]:
         for runs in passes.values():
             runs.sort(key=lambda one: one.started)
         for turn in range(max(map(len, passes.values()))):
-            found.append(joined([runs[turn] for runs in passes.values() if turn < len(runs)], turn + 1))
-    return with_indices(found)
+            found.append(_joined([runs[turn] for runs in passes.values() if turn < len(runs)], turn + 1))
+    return _with_indices(found)
 
 
-def joined(parts: list[Found], attempt: int) -> Found:
+def _joined(parts: list[Found], attempt: int) -> Found:
     state, reason = worst([(part.gpu.state, part.gpu.reason) for part in parts])
     readings = {key: reading for part in parts for key, reading in part.gpu.readings.items()}
     health = health_of_parts(part.gpu for part in parts)
@@ -88,7 +88,7 @@ def joined(parts: list[Found], attempt: int) -> Found:
     return replace(parts[0], gpu=gpu, origins=origins, started=[time for part in parts for time in part.started])
 
 
-def with_indices(found: list[Found]) -> list[Found]:
+def _with_indices(found: list[Found]) -> list[Found]:
     """Numbers the GPUs of a node anew where two have the same number: each process may have seen one GPU alone."""
     by_node: dict[str, dict[str, Optional[int]]] = defaultdict(dict)
     for one in sorted(found, key=lambda one: natural(one.identity)):

@@ -8,7 +8,7 @@ from typing import Any, Optional
 from ridgebench.files import malformed, parse_json, read, write_at_once
 from ridgebench.printers import json_text
 
-SCHEMA = "ridgebench.fleet_manifest/1"
+_SCHEMA = "ridgebench.fleet_manifest/1"
 NAME = "manifest.json"
 MOST_GPUS = 1024  # of a node; a larger count is a slip of the pen
 
@@ -52,13 +52,13 @@ def text_of(time: datetime) -> str:
 def write(manifest: Manifest, folder: Path) -> Path:
     """Writes the manifest into the folder of a fleet; returns its path."""
     path = folder / NAME
-    value = {"schema": SCHEMA, **asdict(manifest), "planned": text_of(manifest.planned)}
+    value = {"schema": _SCHEMA, **asdict(manifest), "planned": text_of(manifest.planned)}
     value["nodes"] = [{key: item for key, item in node.items() if item is not None} for node in value["nodes"]]
     write_at_once(path, json_text(value))
     return path
 
 
-def node_of(entry: Any) -> Node:
+def _node_of(entry: Any) -> Node:
     node = Node(entry["node"], entry["gpus"], entry.get("note"))
     if not isinstance(node.node, str) or not is_name(node.node):
         raise ValueError(f"node {node.node!r} is not a name of a host")
@@ -79,9 +79,9 @@ def load(folder: Path) -> Optional[Manifest]:
         return None
     value = parse_json(read(path, "the manifest of a fleet"), str(path))
     try:
-        if value["schema"] != SCHEMA:
-            raise ValueError(f"schema is {value['schema']!r}; allowed: {SCHEMA}")
-        nodes = [node_of(entry) for entry in value["nodes"]]
+        if value["schema"] != _SCHEMA:
+            raise ValueError(f"schema is {value['schema']!r}; allowed: {_SCHEMA}")
+        nodes = [_node_of(entry) for entry in value["nodes"]]
         names = [node.node for node in nodes]
         order, command = value["order"], value["command"]
         if sorted(order) != sorted(set(names)) or len(names) != len(order):

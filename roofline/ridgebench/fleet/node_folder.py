@@ -17,10 +17,10 @@ from .health import Examined, Health, examined
 from .places import OF_NODE, Place
 from .results_folder import LONGEST_REASON, MALFORMED, Results, parsed, read_results, reason_of, text_or_none
 
-SCHEMA = "ridgebench.node/1"
+_SCHEMA = "ridgebench.node/1"
 PASSES = ("isolated", "loaded")
 # Exit codes of `timeout`, and of a shell whose command a signal ended: 128 and the signal's number.
-TIMED_OUT, SIGNALLED = 124, 128
+_TIMED_OUT, _SIGNALLED = 124, 128
 
 
 class Setting(NamedTuple):
@@ -30,11 +30,11 @@ class Setting(NamedTuple):
     now: datetime
 
 
-def is_killed(code: int) -> bool:
-    return code in (INTERRUPTED, TIMED_OUT) or code >= SIGNALLED
+def _is_killed(code: int) -> bool:
+    return code in (INTERRUPTED, _TIMED_OUT) or code >= _SIGNALLED
 
 
-def how_it_ended(job: Optional[jobs.Job], node: dict, now: datetime) -> str:
+def _how_it_ended(job: Optional[jobs.Job], node: dict, now: datetime) -> str:
     """Why a pass that began has no end, as far as the node's files say."""
     if job is not None and job.ended is not None:
         return f"the job ended with exit code {job.exit}"
@@ -44,7 +44,7 @@ def how_it_ended(job: Optional[jobs.Job], node: dict, now: datetime) -> str:
     return f"not ended {max(0, round((now - started).total_seconds()))} s after the start of the node's run"
 
 
-def pass_state(name: str, entry: dict, open_end: str) -> tuple[str, Optional[str]]:
+def _pass_state(name: str, entry: dict, open_end: str) -> tuple[str, Optional[str]]:
     """DONE, FAILED or STARTED of one pass, with the reason. Raises ValueError for a state that is unknown."""
     state, code = entry["state"], entry.get("exit")
     said = f": {entry['reason']}" if entry.get("reason") else ""
@@ -58,11 +58,11 @@ def pass_state(name: str, entry: dict, open_end: str) -> tuple[str, Optional[str
         raise ValueError(f"state of {name} is {quoted(state)}")
     if state == "done" and not code:
         return DONE, None
-    killed = type(code) is int and is_killed(code)
+    killed = type(code) is int and _is_killed(code)
     return STARTED if killed else FAILED, f"{name}: exit code {code}{said}"
 
 
-def inside(folder: Path, name: Any) -> Path:
+def _inside(folder: Path, name: Any) -> Path:
     """The folder of this name in a node's folder. Raises ValueError for a path that leads out of it, also by a link."""
     path = folder / str(name)
     if Path(str(name)).is_absolute() or ".." in Path(str(name)).parts or not path.resolve().is_relative_to(folder.resolve()):
@@ -70,12 +70,12 @@ def inside(folder: Path, name: Any) -> Path:
     return path
 
 
-def pass_results(place: Place, name: str, entry: dict, state: tuple) -> tuple[Optional[Results], tuple]:
+def _pass_results(place: Place, name: str, entry: dict, state: tuple) -> tuple[Optional[Results], tuple]:
     """The results of a pass, and its state once its files were read: a pass that ended well must have sound files."""
     if entry["state"] == "waiting":
         return None, state
     try:
-        results = read_results(inside(place.folder, entry["folder"]))[0]
+        results = read_results(_inside(place.folder, entry["folder"]))[0]
     except MALFORMED as error:
         return None, (FAILED, f"{name}: {reason_of(error, place.folder)}") if state[0] == DONE else state
     if state[0] == DONE and (results.torn or not results.readings):
@@ -84,12 +84,12 @@ def pass_results(place: Place, name: str, entry: dict, state: tuple) -> tuple[Op
     return results, state
 
 
-def gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str, doctor: Optional[Examined]) -> Found:
+def _gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str, doctor: Optional[Examined]) -> Found:
     """One entry of node.json's gpus. Raises what MALFORMED lists."""
     states, results = [], {}
     for name in (name for name in PASSES if name in entry["passes"]):
         part = entry["passes"][name]
-        read_of_pass, state = pass_results(place, name, part, pass_state(name, part, open_end))
+        read_of_pass, state = _pass_results(place, name, part, _pass_state(name, part, open_end))
         states.append(state)
         if read_of_pass is not None:
             results[name] = read_of_pass
@@ -123,18 +123,18 @@ def all_alike(place: Place, setting: Setting, node: str, state: str, reason: str
     return [Found(gpu, {}, [started] if started else []) for gpu in gpus]
 
 
-def without_node_file(place: Place, setting: Setting, node: str, job: jobs.Job) -> list[Found]:
+def _without_node_file(place: Place, setting: Setting, node: str, job: jobs.Job) -> list[Found]:
     """A job that wrote no node.json: it runs still, was killed, or its command failed at once."""
     started = job.started.isoformat()
     if job.exit is None or job.ended is None:
         seconds = max(0, round((setting.now - job.started).total_seconds()))
         return all_alike(place, setting, node, STARTED, f"the job began, and is not ended after {seconds} s", started)
-    state = STARTED if is_killed(job.exit) else FAILED
+    state = STARTED if _is_killed(job.exit) else FAILED
     reason = f"the job ended with exit code {job.exit} and wrote no node.json"
     return all_alike(place, setting, node, state, reason, started)
 
 
-def doctor_of(place: Place) -> tuple[Optional[Examined], tuple[Health, ...]]:
+def _doctor_of(place: Place) -> tuple[Optional[Examined], tuple[Health, ...]]:
     """Doctor's findings before the run; of an answer that cannot be read, the reason."""
     try:
         return examined(place.folder), ()
@@ -142,7 +142,7 @@ def doctor_of(place: Place) -> tuple[Optional[Examined], tuple[Health, ...]]:
         return None, (Health(False, reason_of(error, place.folder.parent)),)
 
 
-def add_others(found: list[Found], others: tuple[Health, ...]) -> None:
+def _add_others(found: list[Found], others: tuple[Health, ...]) -> None:
     """Gives the first GPU of a node what doctor says of devices that have no results: the node's GPUs that are absent."""
     found[0].gpu = replace(found[0].gpu, health=(*found[0].gpu.health, *others))
 
@@ -154,16 +154,16 @@ def read_node(place: Place, setting: Setting) -> list[Found]:
     try:
         job = jobs.load(place.folder)
         if not path.exists():
-            return without_node_file(place, setting, place.node or job.node, job) if job else []
+            return _without_node_file(place, setting, place.node or job.node, job) if job else []
         node: Any = parsed(read(path), str(path))
         name = place.node or one_line(node["node"])
-        if node["schema"] != SCHEMA:
-            raise ResultsError(f"{path}: schema is {quoted(node['schema'])}; allowed: {SCHEMA}")
-        open_end = how_it_ended(job, node, setting.now)
-        doctor, unread = doctor_of(place)
-        found = [gpu_of(place, name, entry, node, open_end, doctor) for entry in node["gpus"]]
+        if node["schema"] != _SCHEMA:
+            raise ResultsError(f"{path}: schema is {quoted(node['schema'])}; allowed: {_SCHEMA}")
+        open_end = _how_it_ended(job, node, setting.now)
+        doctor, unread = _doctor_of(place)
+        found = [_gpu_of(place, name, entry, node, open_end, doctor) for entry in node["gpus"]]
         if found:
-            add_others(found, doctor.others({str(entry.get("device")) for entry in node["gpus"]}) if doctor else unread)
+            _add_others(found, doctor.others({str(entry.get("device")) for entry in node["gpus"]}) if doctor else unread)
     except MALFORMED as error:
         return all_alike(place, setting, name, FAILED, reason_of(error, place.folder), None)
     if not found and (code := node.get("exit")) is not None:

@@ -10,7 +10,7 @@ from ridgebench.text import one_line
 
 NODES = "nodes"  # below the folder of a fleet: nodes/gn1/attempt-1
 JOB_END = ".job.json"  # beside the folder, which must be new for the run: nodes/gn1/attempt-1.job.json
-ATTEMPT = re.compile(r"attempt-([1-9][0-9]{0,5})")
+_ATTEMPT = re.compile(r"attempt-([1-9][0-9]{0,5})")
 OF_NODE = "node.json"
 OF_RESULTS = "environment.json"
 REPORT = "report"  # the folder of the report, below that of the fleet
@@ -31,25 +31,25 @@ def natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts]
 
 
-def subfolders(folder: Path) -> list[Path]:
+def _subfolders(folder: Path) -> list[Path]:
     return [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir()] if folder.is_dir() else []
 
 
 def attempts_in(node: Path) -> list[int]:
     """The attempts of which the folder of a node has a folder or the record of a job."""
     names = os.listdir(node) if node.is_dir() else []
-    return sorted({int(match[1]) for name in names if (match := ATTEMPT.fullmatch(name.removesuffix(JOB_END)))})
+    return sorted({int(match[1]) for name in names if (match := _ATTEMPT.fullmatch(name.removesuffix(JOB_END)))})
 
 
 def planned_places(fleet: Path) -> list[Place]:
     """The attempts of all nodes in the folder of a fleet with a manifest."""
-    nodes = sorted(subfolders(fleet / NODES), key=lambda node: natural(node.name))
+    nodes = sorted(_subfolders(fleet / NODES), key=lambda node: natural(node.name))
     return [Place(node / f"attempt-{attempt}", one_line(node.name), attempt, True) for node in nodes for attempt in attempts_in(node)]
 
 
-def node_place(root: Path, folder: Path) -> Place:
+def _node_place(root: Path, folder: Path) -> Place:
     """The folder of a node's run, named as in the folder of a fleet: NODE/attempt-N, or NODE."""
-    match = ATTEMPT.fullmatch(folder.name)
+    match = _ATTEMPT.fullmatch(folder.name)
     named = folder.parent if match else folder
     name = one_line(named.name) if named not in (root, root.parent) else None
     return Place(folder, name, int(match[1]) if match else 1, True)
@@ -65,9 +65,9 @@ def walked_places(root: Path) -> list[Place]:
     for name, folders, files in os.walk(root, onerror=unreadable):
         folder = Path(name)
         for began in (folder / file.removesuffix(JOB_END) for file in files if file.endswith(JOB_END)):
-            found[began] = node_place(root, began)
+            found[began] = _node_place(root, began)
         if OF_NODE in files:
-            found[folder] = node_place(root, folder)
+            found[folder] = _node_place(root, folder)
             folders.clear()
         elif OF_RESULTS in files:
             steps = folder.relative_to(root).parts

@@ -24,15 +24,15 @@ from .gpu import Reading
 from .health import Health, during_rows, recorded_of
 
 # A text cannot contain the key: its quotes would have a backslash.
-SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
-STATUSES = ("ok", *BROKEN, "skipped", "unverified")
-VERSIONS = ("version", "commit", "host.kernel", "host.governor", "host.os")
-VERSIONS_OF_DEVICE = (
+_SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
+_STATUSES = ("ok", *BROKEN, "skipped", "unverified")
+_VERSIONS = ("version", "commit", "host.kernel", "host.governor", "host.os")
+_VERSIONS_OF_DEVICE = (
     "driver", "cuda_of_driver", "vbios", "inforom", "gsp_firmware", "board_part_number", "persistence", "pcie", "nvlinks",
 )
 # A row with fewer FLOPs to a byte shows its rate in byte/s. The ridges of all data sheets are above it. The bound of a
 # record would not do: it depends on the roofs of the run, and GPUs of one fleet could differ in it.
-FLOPS_TO_A_BYTE = 8.0
+_FLOPS_TO_A_BYTE = 8.0
 LONGEST_REASON = 200
 MALFORMED = (CommandError, OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
@@ -71,11 +71,11 @@ def parsed(text: str, origin: str) -> Any:
         raise ResultsError(f"{origin}: not JSON: {error}") from None
 
 
-def frozen(value: Any) -> Any:
+def _frozen(value: Any) -> Any:
     """A value of JSON as one that can be hashed."""
     if isinstance(value, dict):
-        return tuple(sorted((key, frozen(item)) for key, item in value.items()))
-    return tuple(map(frozen, value)) if isinstance(value, list) else value
+        return tuple(sorted((key, _frozen(item)) for key, item in value.items()))
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def text_or_none(value: Any) -> Optional[str]:
@@ -84,7 +84,7 @@ def text_or_none(value: Any) -> Optional[str]:
     return cut(value if value is None or value.isprintable() else one_line(value))
 
 
-def number(record: dict, key: str) -> Optional[float]:
+def _number(record: dict, key: str) -> Optional[float]:
     value = record[key]
     if value is None:
         return None
@@ -93,46 +93,46 @@ def number(record: dict, key: str) -> Optional[float]:
     return float(value)
 
 
-def number_if_any(record: dict, key: str) -> Optional[float]:
+def _number_if_any(record: dict, key: str) -> Optional[float]:
     """The number at a key that older records lack."""
-    return number(record, key) if key in record else None
+    return _number(record, key) if key in record else None
 
 
-def median(telemetry: dict, key: str) -> Optional[float]:
+def _median(telemetry: dict, key: str) -> Optional[float]:
     found = telemetry.get(key)
-    return number(found, "median") if found else None
+    return _number(found, "median") if found else None
 
 
-def telemetry_of(record: dict) -> tuple[dict, dict]:
+def _telemetry_of(record: dict) -> tuple[dict, dict]:
     """What was read while the row ran, and that of its window; empty where nothing was."""
     telemetry = record["telemetry"] or {}
     return telemetry, telemetry.get("window") or {}
 
 
-def reading_of(record: dict) -> Reading:
+def _reading_of(record: dict) -> Reading:
     """Raises what MALFORMED lists."""
     status = record["status"]
-    if status not in STATUSES:
-        raise ValueError(f"status is {quoted(status)}; allowed: {', '.join(STATUSES)}")
-    flops, moved = number(record, "flops") or 0.0, number(record, "bytes") or 0.0
-    computes = flops > 0 and flops >= FLOPS_TO_A_BYTE * moved
-    seconds = number(record, "time_median_s")
+    if status not in _STATUSES:
+        raise ValueError(f"status is {quoted(status)}; allowed: {', '.join(_STATUSES)}")
+    flops, moved = _number(record, "flops") or 0.0, _number(record, "bytes") or 0.0
+    computes = flops > 0 and flops >= _FLOPS_TO_A_BYTE * moved
+    seconds = _number(record, "time_median_s")
     if status == "ok" and not seconds:
         raise ValueError("status is ok, and time_median_s is not a number above 0")
-    rate = number(record, "flops_per_s" if computes else "bytes_per_s")
+    rate = _number(record, "flops_per_s" if computes else "bytes_per_s")
     if status == "ok":
         require_rates(record)
-    telemetry, window = telemetry_of(record)
-    watts = number_if_any(window, "power_w")
+    telemetry, window = _telemetry_of(record)
+    watts = _number_if_any(window, "power_w")
     return Reading(
         status=intern(status),
         seconds=seconds,
         rate=rate,
         unit="FLOP/s" if computes else "byte/s",
-        cycles=number_if_any(record, "cycles_median"),
-        clock_hz=number(record, "clock_hz"),
-        watts=median(telemetry, "power_w") if watts is None else watts,
-        celsius=median(telemetry, "temperature_c"),
+        cycles=_number_if_any(record, "cycles_median"),
+        clock_hz=_number(record, "clock_hz"),
+        watts=_median(telemetry, "power_w") if watts is None else watts,
+        celsius=_median(telemetry, "temperature_c"),
         events=tuple(intern(str(event)) for event in telemetry.get("clock_events") or ()),
         reason=one_line(record["reason"])[:LONGEST_REASON] if record["reason"] else None,
         power_state=text_or_none(record.get("power_state")),
@@ -140,7 +140,7 @@ def reading_of(record: dict) -> Reading:
 
 
 @dataclass
-class DeviceRows:
+class _DeviceRows:
     """The rows of one device. uncorrected: errors of its memory during them; disturbed: rows beside another process."""
 
     readings: dict[str, Reading] = field(default_factory=dict)
@@ -151,24 +151,24 @@ class DeviceRows:
         """Raises what MALFORMED lists."""
         if name in self.readings:
             raise ValueError(f"{name} comes twice")
-        self.readings[intern(name)] = reading_of(record)
-        telemetry, window = telemetry_of(record)
-        self.uncorrected += number_if_any(window, "ecc_uncorrected") or 0.0
+        self.readings[intern(name)] = _reading_of(record)
+        telemetry, window = _telemetry_of(record)
+        self.uncorrected += _number_if_any(window, "ecc_uncorrected") or 0.0
         self.disturbed += bool(telemetry.get("other_processes"))
 
 
-def read_rows(path: Path) -> tuple[dict[str, DeviceRows], bool]:
+def _read_rows(path: Path) -> tuple[dict[str, _DeviceRows], bool]:
     """The rows by device, and whether an unfinished last line was left out. A control ceiling is not a row."""
-    rows: dict[str, DeviceRows] = {}
+    rows: dict[str, _DeviceRows] = {}
     for origin, line in lines_of(path):
         if not line.endswith(b"\n"):
             return rows, True
-        record = parsed(decoded(SAMPLES.sub(b'"samples":0', line), origin), origin)
+        record = parsed(decoded(_SAMPLES.sub(b'"samples":0', line), origin), origin)
         try:
             if record["role"] == "control":
                 continue
             name, _, device = record["id"].rpartition("@")
-            rows.setdefault(device, DeviceRows()).add(name if name.isprintable() else one_line(name), record)
+            rows.setdefault(device, _DeviceRows()).add(name if name.isprintable() else one_line(name), record)
         except MALFORMED as error:
             raise ResultsError(f"{origin}: {reason_of(error)}") from None
     return rows, False
@@ -180,10 +180,10 @@ def facts_of(environment: dict, device: dict) -> dict[str, Any]:
     chosen = {name: value for name, value in variables.items() if name.startswith(tuple(CHANGE_RESULTS))}
     facts = {key: lookup(environment, key) for key in HARD} | {VARIABLES: chosen}
     facts |= {key: branch(key, device.get(key)) for key in HARD_OF_DEVICE}
-    return {intern(key): frozen(value) for key, value in facts.items()}
+    return {intern(key): _frozen(value) for key, value in facts.items()}
 
 
-def moved(environment: dict, device: str) -> tuple[str, ...]:
+def _moved(environment: dict, device: str) -> tuple[str, ...]:
     """The ceilings of a device whose controls moved, each with the change of its rate."""
     changes = recorded(environment) or {}
     return tuple(f"{one_line(name.rpartition('@')[0])} {100 * change:+.1f} %"
@@ -197,13 +197,13 @@ def read_results(folder: Path) -> list[Results]:
     """
     path = folder / "environment.json"
     environment = parsed(read(path), str(path))
-    rows, torn = read_rows(folder / "records.jsonl")
+    rows, torn = _read_rows(folder / "records.jsonl")
     require_unchanged(folder)
     found = []
     try:
-        versions = {key: frozen(lookup(environment, key)) for key in VERSIONS}
+        versions = {key: _frozen(lookup(environment, key)) for key in _VERSIONS}
         for device in environment["devices"]:
-            of_device = rows.get(str(device["name"]), DeviceRows())
+            of_device = rows.get(str(device["name"]), _DeviceRows())
             found.append(Results(
                 run_id=str(environment["run_id"]),
                 started=str(environment["started"]),
@@ -212,11 +212,11 @@ def read_results(folder: Path) -> list[Results]:
                 uuid_hash=text_or_none(device.get("uuid_hash")),
                 model=text_or_none(device.get("model")),
                 facts=facts_of(environment, device),
-                versions=versions | {key: frozen(device.get(key)) for key in VERSIONS_OF_DEVICE},
+                versions=versions | {key: _frozen(device.get(key)) for key in _VERSIONS_OF_DEVICE},
                 readings=of_device.readings,
                 torn=torn,
                 health=during_rows(of_device.uncorrected, of_device.disturbed),
-                doubted=moved(environment, str(device["name"])),
+                doubted=_moved(environment, str(device["name"])),
                 recorded=(intern(recorded_of(device)),),
                 unfinished=why_unfinished(environment) or "",
             ))  # fmt: skip

@@ -14,8 +14,8 @@ from . import manifest as manifests
 from .gpu import STATES, Fleet, Gpu, Reading
 
 NAME = "fleet.json"
-SCHEMA = "urn:ridgebench:fleet:1"
-DIGITS = 6  # significant ones of a reading; its spread is larger
+_SCHEMA = "urn:ridgebench:fleet:1"
+_DIGITS = 6  # significant ones of a reading; its spread is larger
 
 
 def counts(fleet: Fleet) -> dict[str, int]:
@@ -27,11 +27,11 @@ def expected(fleet: Fleet) -> Optional[int]:
     return sum(node.gpus for node in fleet.manifest.nodes) if fleet.manifest else None
 
 
-def rounded(value: Optional[float]) -> Optional[float]:
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+def _rounded(value: Optional[float]) -> Optional[float]:
+    return None if value is None else float(f"{value:.{_DIGITS}g}")
 
 
-class Table:
+class _Table:
     """Numbers equal values, in the order of their first use."""
 
     def __init__(self) -> None:
@@ -45,11 +45,11 @@ class Table:
         return self.numbers[key]
 
 
-class Writer:
+class _Writer:
     """Builds the value of fleet.json."""
 
     def __init__(self) -> None:
-        self.rows, self.facts, self.versions = Table(), Table(), Table()
+        self.rows, self.facts, self.versions = _Table(), _Table(), _Table()
 
     def gpu(self, gpu: Gpu) -> dict[str, Any]:
         """The readings by pass: row, status and the other fields of Reading but `unit`, which the row has."""
@@ -57,7 +57,7 @@ class Writer:
         for (pass_name, row), one in gpu.readings.items():
             number = self.rows.number((row, one.unit), {"id": row, "unit": one.unit})
             values = (one.seconds, one.rate, one.cycles, one.clock_hz, one.watts, one.celsius)
-            passes[pass_name].append([number, one.status, *map(rounded, values), list(one.events), one.reason, one.power_state])
+            passes[pass_name].append([number, one.status, *map(_rounded, values), list(one.events), one.reason, one.power_state])
         return {
             "node": gpu.node, "index": gpu.index, "uuid_hash": gpu.uuid_hash, "model": gpu.model, "state": gpu.state,
             "reason": gpu.reason, "attempt": gpu.attempt,
@@ -68,13 +68,13 @@ class Writer:
         }  # fmt: skip
 
 
-def value_of(fleet: Fleet) -> dict[str, Any]:
+def _value_of(fleet: Fleet) -> dict[str, Any]:
     """The object of fleet.json; results/schema/fleet.schema.json describes it."""
-    writer = Writer()
+    writer = _Writer()
     gpus = [writer.gpu(gpu) for gpu in fleet.gpus]
     manifest = fleet.manifest
     return {
-        "schema": SCHEMA,
+        "schema": _SCHEMA,
         "planned": manifests.text_of(manifest.planned) if manifest else None,
         "suite": manifest.suite if manifest else None,
         "expected": expected(fleet),
@@ -87,7 +87,7 @@ def value_of(fleet: Fleet) -> dict[str, Any]:
 
 def text_of(fleet: Fleet) -> str:
     """One GPU a line, so that grep finds it."""
-    value = value_of(fleet)
+    value = _value_of(fleet)
     gpus = value.pop("gpus")
     head = json.dumps(value, separators=(",", ":"))[:-1]
     return head + ',"gpus":[\n' + ",\n".join(json.dumps(gpu, separators=(",", ":")) for gpu in gpus) + "\n]}\n"

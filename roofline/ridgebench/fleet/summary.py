@@ -16,10 +16,10 @@ from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu
 from .jobs.hostlist import folded
 from .stored import NAME, counts, expected, text_of, write
 
-SHOWN = 12  # lines about single GPUs
-LONGEST_NAMES = 80  # characters of the names of nodes in a line
+_SHOWN = 12  # lines about single GPUs
+_LONGEST_NAMES = 80  # characters of the names of nodes in a line
 # A larger code is worse, because Slurm reports the largest one of a job's steps.
-EXIT_CODES = {DONE: OK, MISSING: REGRESSION, DUPLICATE: INCOMPARABLE, STALE: INCOMPARABLE, FAILED: ROW_FAILED, STARTED: ROW_FAILED}
+_EXIT_CODES = {DONE: OK, MISSING: REGRESSION, DUPLICATE: INCOMPARABLE, STALE: INCOMPARABLE, FAILED: ROW_FAILED, STARTED: ROW_FAILED}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def exit_code(fleet: Fleet) -> int:
-    return max((EXIT_CODES[gpu.state] for gpu in fleet.gpus), default=OK)
+    return max((_EXIT_CODES[gpu.state] for gpu in fleet.gpus), default=OK)
 
 
 def summary(fleet: Fleet) -> str:
@@ -37,17 +37,17 @@ def summary(fleet: Fleet) -> str:
     seen = sum(gpu.state != MISSING for gpu in fleet.gpus)
     covers = f"{seen} of {wanted} expected" if wanted is not None else f"{total}, and how many should be there is unknown"
     nodes = {state: list(dict.fromkeys(gpu.node for gpu in fleet.gpus if gpu.state == state)) for state in counts(fleet)}
-    table = [[state, str(count), cut(folded(nodes[state]), LONGEST_NAMES)] for state, count in counts(fleet).items()]
+    table = [[state, str(count), cut(folded(nodes[state]), _LONGEST_NAMES)] for state, count in counts(fleet).items()]
     lines = [f"GPUs: {covers}", *aligned(table, right=(1,))]
     reasons: dict[tuple[str, str, Optional[str]], list[Gpu]] = defaultdict(list)
     for gpu in fleet.gpus:
         if gpu.state != DONE:
             reasons[gpu.state, gpu.node, gpu.reason].append(gpu)
-    for (state, node, reason), gpus in list(reasons.items())[:SHOWN]:
+    for (state, node, reason), gpus in list(reasons.items())[:_SHOWN]:
         numbers = ",".join(str(gpu.index) for gpu in gpus if gpu.index is not None)
         lines.append(f"{state} {node}{f' GPU {numbers}' if numbers else ''}: {reason}")
-    if len(reasons) > SHOWN:
-        lines.append(f"and {counted(len(reasons) - SHOWN, 'more reason')}, in {NAME}")
+    if len(reasons) > _SHOWN:
+        lines.append(f"and {counted(len(reasons) - _SHOWN, 'more reason')}, in {NAME}")
     return "\n".join(lines) + "\n"
 
 

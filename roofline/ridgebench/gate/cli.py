@@ -26,9 +26,9 @@ from .readers import READERS
 from .publish import show, step_summary, write_files
 from .words import split_commands
 
-PROGRAM = "gate"
-OWN = "ridgebench"
-HELP = f"""\
+_PROGRAM = "gate"
+_OWN = "ridgebench"
+_HELP = f"""\
 A command is one quoted text, or words up to the next option of the gate:
   gate --reader gbench --baseline old/bench --candidate new/bench --threads 4
   gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' -- --budget 20
@@ -40,14 +40,14 @@ What stands after -- is added to both commands. A command that holds {OUTPUT} wr
 name; to another one the reader adds the option that makes it write a file. Without a file standard output is read.
 Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
 6 a process or a row failed, 7 device lost, 8 internal error."""
-MOST_MINUTES = 10080  # a week
-LONGEST_TIMEOUT = 86400.0  # seconds
-TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
-KINDS = ("svg", "png", "pdf")  # of the figure of a history
-CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median")}
+_MOST_MINUTES = 10080  # a week
+_LONGEST_TIMEOUT = 86400.0  # seconds
+_TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
+_KINDS = ("svg", "png", "pdf")  # of the figure of a history
+_CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median")}
 
 
-def number(least: float, most: float, kind: type = float) -> Any:
+def _number(least: float, most: float, kind: type = float) -> Any:
     """A function that reads a number within limits."""
 
     def read(text: str) -> float:
@@ -62,25 +62,25 @@ def number(least: float, most: float, kind: type = float) -> Any:
     return read
 
 
-def make_parser() -> Parser:
+def _make_parser() -> Parser:
     raw = argparse.RawDescriptionHelpFormatter
     # Without abbreviations: an option of a command could be one.
-    parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=raw, allow_abbrev=False)
+    parser = Parser(prog=_PROGRAM, description=__doc__, epilog=_HELP, formatter_class=raw, allow_abbrev=False)
     parser.takes_config = False  # the commands that it runs may have such an option
     add = parser.add_argument
     add("--baseline", metavar="COMMAND", help="what the other one is measured against")
     add("--candidate", metavar="COMMAND")
-    add("--reader", choices=(*READERS, OWN), help="how the result of a process is read")
+    add("--reader", choices=(*READERS, _OWN), help="how the result of a process is read")
     add("--filter", metavar="RE", help="rows to compare")
     add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag "
         "of a summary; csv: a column, by default value")
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
     add("--statistic", choices=("best", "median"), help="what counts of the repetitions of a row in a process; default: "
         "best for times and Google Benchmark's own rates, else median")
-    add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
+    add("--pairs", type=_number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
-    add("--minutes", type=number(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
-    add("--timeout", type=number(1e-3, LONGEST_TIMEOUT), metavar="SECONDS",
+    add("--minutes", type=_number(1e-6, _MOST_MINUTES), metavar="N", help="end the measuring after this time")
+    add("--timeout", type=_number(1e-3, _LONGEST_TIMEOUT), metavar="SECONDS",
         help=f"of a process; default: {CommandSession.timeout:g}")
     add("--turns", choices=(PROCESS, SAMPLES),
         help="of ridgebench on a host: what one side measures before the other's turn")
@@ -96,8 +96,8 @@ def make_parser() -> Parser:
     return parser
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = make_parser()
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = _make_parser()
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     commands, rest = split_commands(arguments[:cut], parser._option_string_actions)
     options = parser.parse_args(rest)
@@ -120,17 +120,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("--filter, --metric, --better, --statistic and arguments after -- go with two commands")
     if not stored and not all(given):
         parser.error("--baseline, --candidate and --reader are needed, or --session or --resume")
-    own = options.reader == OWN
+    own = options.reader == _OWN
     if own and (any(choices) or options.timeout):
-        parser.error(f"--metric, --better, --statistic and --timeout are not for --reader {OWN}")
+        parser.error(f"--metric, --better, --statistic and --timeout are not for --reader {_OWN}")
     if options.session and options.timeout:
         parser.error("--timeout is not for --session")
     if options.turns and not own:
-        parser.error(f"--turns needs --reader {OWN}")
+        parser.error(f"--turns needs --reader {_OWN}")
     return options
 
 
-def names(out: Optional[Path]) -> Iterator[Path]:
+def _names(out: Optional[Path]) -> Iterator[Path]:
     """The folders that a session may have; without --out the next one, where another session took the first."""
     if out is not None:
         return iter((out,))
@@ -138,10 +138,10 @@ def names(out: Optional[Path]) -> Iterator[Path]:
     return itertools.chain((first,), (first.with_name(f"{first.name}-{number}") for number in itertools.count(2)))
 
 
-def make_session(folder: Path, options: argparse.Namespace) -> Session:
+def _make_session(folder: Path, options: argparse.Namespace) -> Session:
     """The session that the options describe, before its folder is made."""
     pairs = options.pairs or gate.LOOKS[-1]
-    if options.reader == OWN:
+    if options.reader == _OWN:
         return RidgebenchSession(folder, options.commands, options.filter, most_pairs=pairs, turns=options.turns)
     more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
     more |= {"statistic": options.statistic}
@@ -150,26 +150,26 @@ def make_session(folder: Path, options: argparse.Namespace) -> Session:
     return session
 
 
-def new_session(options: argparse.Namespace) -> Session:
-    for folder in names(options.out):
-        session = make_session(folder, options)
+def _new_session(options: argparse.Namespace) -> Session:
+    for folder in _names(options.out):
+        session = _make_session(folder, options)
         if session.create():
             return session
     raise ResultsError(f"{options.out} exists; allowed: a new folder, or --resume {options.out}")
 
 
-def open_session(folder: Path) -> Session:
+def _open_session(folder: Path) -> Session:
     """A session that is there already. Raises ResultsError."""
     saved = read_session(folder)
-    kind = RidgebenchSession if saved["reader"] == OWN else CommandSession
+    kind = RidgebenchSession if saved["reader"] == _OWN else CommandSession
     keys = (*kind.KEYS, *kind.OWN_KEYS)
     try:
-        if saved["reader"] not in (OWN, *READERS):
+        if saved["reader"] not in (_OWN, *READERS):
             raise ValueError(f"unknown reader {saved['reader']!r}")
-        for key in set(keys) & TEXTS:
+        for key in set(keys) & _TEXTS:
             if not isinstance(saved[key], (str, type(None))):
                 raise ValueError(f"{key} is not a text")
-            if saved[key] not in CHOICES.get(key, (saved[key],)):
+            if saved[key] not in _CHOICES.get(key, (saved[key],)):
                 raise ValueError(f"{key} is {saved[key]!r}")
         more = {key: saved[key] for key in keys}
         if "timeout" in keys:
@@ -179,11 +179,11 @@ def open_session(folder: Path) -> Session:
         raise malformed(folder / "session.json", error, "not a session") from None
 
 
-def reopened(options: argparse.Namespace) -> Session:
+def _reopened(options: argparse.Namespace) -> Session:
     """An interrupted session without the pair that was cut short."""
-    session = open_session(options.resume)
+    session = _open_session(options.resume)
     if options.commands:
-        asked = make_session(options.resume, options)
+        asked = _make_session(options.resume, options)
         for key in ("commands", "reader", "filter", "metric"):
             if getattr(asked, key) != getattr(session, key):
                 raise ResultsError(f"{options.resume} is a session of other {key}; allowed: {getattr(session, key)}")
@@ -192,24 +192,24 @@ def reopened(options: argparse.Namespace) -> Session:
     session.most_pairs = options.pairs or session.most_pairs
     if options.timeout:
         if not isinstance(session, CommandSession):
-            raise CommandError(f"--timeout is not for a session of --reader {OWN}")
+            raise CommandError(f"--timeout is not for a session of --reader {_OWN}")
         session.timeout = options.timeout
     session.save()
     return session
 
 
-def make_report(options: argparse.Namespace, limits: Limits) -> Report:
+def _make_report(options: argparse.Namespace, limits: Limits) -> Report:
     """The report, with the losses marked that the limits allow."""
 
     def within(session: Session) -> Limits:
         return replace(limits, pairs=session.most_pairs)
 
     if options.session:
-        session = open_session(options.session)
+        session = _open_session(options.session)
         report = judge(session, within(session), options.allow_mismatch)
     else:
         with deaf_to_pipes():
-            session = reopened(options) if options.resume else new_session(options)
+            session = _reopened(options) if options.resume else _new_session(options)
             if not session.has_locks:
                 say(f"the file system of {session.folder} has no locks: no other comparison is kept out of it")
             report = measure(session, within(session), options.allow_mismatch, options.minutes)
@@ -218,16 +218,16 @@ def make_report(options: argparse.Namespace, limits: Limits) -> Report:
     return report
 
 
-def draw_history(arguments: list[str]) -> int:
+def _draw_history(arguments: list[str]) -> int:
     """Draws a history."""
-    parser = Parser(prog=f"{PROGRAM} history", description="Draws how the rows of a gate changed from run to run.")
+    parser = Parser(prog=f"{_PROGRAM} history", description="Draws how the rows of a gate changed from run to run.")
     parser.add_argument("history", type=Path, metavar="FILE.jsonl")
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(KINDS)}")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(_KINDS)}")
     parser.add_argument("--filter", metavar="RE", help="rows to draw")
     options = parser.parse_args(arguments)
     kind = options.out.suffix.removeprefix(".").lower()
-    if kind not in KINDS:
-        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join(KINDS)}")
+    if kind not in _KINDS:
+        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join(_KINDS)}")
     from . import trend  # Matplotlib takes long to import
 
     rows = trend.series(history.read_history(options.history), options.filter)
@@ -238,13 +238,13 @@ def draw_history(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["history"]:
-        return draw_history(arguments[1:])
-    options = parse(arguments)
+        return _draw_history(arguments[1:])
+    options = _parse(arguments)
 
     def make() -> Report:
         for path in (options.md, options.junit, options.history, step_summary()):
             require_writable(path)
         history.require_history(options.history)
-        return make_report(options, read_limits(options.tolerances, options.preset))
+        return _make_report(options, read_limits(options.tolerances, options.preset))
 
-    return finish(make, options, PROGRAM, show, lambda report: write_files(report, options))
+    return finish(make, options, _PROGRAM, show, lambda report: write_files(report, options))

@@ -22,7 +22,7 @@ from .readings import Metric, Readings
 OUTPUT = "{out}"  # in a command: the file that it shall write
 
 
-def how_it_ended(code: int) -> str:
+def _how_it_ended(code: int) -> str:
     """By a signal or by itself."""
     number = signal_number(code)
     name = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
@@ -101,7 +101,7 @@ class CommandSession(Session):
         folder.mkdir(parents=True)
         code = self.run(arm, self.words(arm, folder, ids), folder, self.timeout)
         if code != 0:
-            raise CommandError(f"{self.named(arm, folder)} {how_it_ended(code)}: {self.last_words(folder)}", ROW_FAILED)
+            raise CommandError(f"{self.named(arm, folder)} {_how_it_ended(code)}: {self.last_words(folder)}", ROW_FAILED)
         rows = self.load(folder).rows
         if folder == self.reference and not any(row.status == "ok" for row in rows):
             why = f" ('{rows[0].id}': {rows[0].reason})" if rows else ""

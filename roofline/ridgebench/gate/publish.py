@@ -20,15 +20,15 @@ from ridgebench.text import clean, cut, markdown_code, markdown_references, shor
 from ridgebench.units import counted
 
 # The element of JUnit that a verdict becomes; a row with another verdict has passed.
-ELEMENTS = {
+_ELEMENTS = {
     FAILED: ERROR, NOT_COMPARABLE: ERROR, gate.WORSE: FAILURE, MISSING: FAILURE,
     gate.UNDECIDED: SKIPPED, gate.NOT_GATED: SKIPPED, NEW: SKIPPED, ALLOWED: SKIPPED,
 }
-FAILS = [verdict for verdict, element in ELEMENTS.items() if element != SKIPPED]
+_FAILS = [verdict for verdict, element in _ELEMENTS.items() if element != SKIPPED]
 MOST_ANNOTATIONS = 10  # of a kind that GitHub shows for a step
 MOST_ROWS = 1000  # of Markdown; GitHub takes 1 MiB
-HEAD = ("verdict", "row", "time, 95 % interval", "pairs", "reason")
-LONGEST = 300  # characters of a name or a reason
+_HEAD = ("verdict", "row", "time, 95 % interval", "pairs", "reason")
+_LONGEST = 300  # characters of a name or a reason
 
 
 def step_summary() -> Optional[Path]:
@@ -64,75 +64,75 @@ def show(report: Report) -> None:
     sys.stdout.write(annotations(report))
 
 
-def brief(whole: str) -> str:
+def _brief(whole: str) -> str:
     """One line without control characters, of bounded length."""
-    return cut(clean(short(whole)), LONGEST)
+    return cut(clean(short(whole)), _LONGEST)
 
 
-def escaped(text: str) -> str:
+def _escaped(text: str) -> str:
     """A text for a cell of a table: GitHub shows it."""
-    return markdown_references(brief(text))
+    return markdown_references(_brief(text))
 
 
-def change(row: Comparison) -> str:
+def _change(row: Comparison) -> str:
     interval = "" if row.low is None else f" ({percent(row.low)} .. {percent(row.high)})"
     return f"{percent(row.change)}{interval}"
 
 
-def headline(report: Report) -> str:
+def _headline(report: Report) -> str:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts().items())
     return f"{counted(len(report.rows), 'row')}: {counts or 'none'}"
 
 
-def cells(row: Comparison) -> list[str]:
-    """A line of the table, under HEAD."""
+def _cells(row: Comparison) -> list[str]:
+    """A line of the table, under _HEAD."""
     verdict = f"**{row.verdict}**" if CODES[row.verdict] else row.verdict
-    return [verdict, markdown_code(brief(row.id)), change(row), str(row.pairs or ""), escaped(reason(row))]
+    return [verdict, markdown_code(_brief(row.id)), _change(row), str(row.pairs or ""), _escaped(reason(row))]
 
 
 def markdown(report: Report) -> str:
     """A summary with the worst rows first."""
-    lines = [f"### Gate: {'passed' if report.exit_code == 0 else 'not passed'}", "", f"{headline(report)}.", ""]
-    lines += [f"Baseline: {markdown_code(brief(report.baseline))}", "", f"Candidate: {markdown_code(brief(report.candidate))}", ""]
-    lines += [f"{NOT_COMPARABLE}: {escaped(why)}\n" for why in report.not_comparable]
+    lines = [f"### Gate: {'passed' if report.exit_code == 0 else 'not passed'}", "", f"{_headline(report)}.", ""]
+    lines += [f"Baseline: {markdown_code(_brief(report.baseline))}", "", f"Candidate: {markdown_code(_brief(report.candidate))}", ""]
+    lines += [f"{NOT_COMPARABLE}: {_escaped(why)}\n" for why in report.not_comparable]
     if report.rows:
-        lines.append(markdown_table(HEAD, map(cells, report.rows[:MOST_ROWS]), right=(2, 3)))
+        lines.append(markdown_table(_HEAD, map(_cells, report.rows[:MOST_ROWS]), right=(2, 3)))
     if len(report.rows) > MOST_ROWS:
         lines += ["", f"Not shown: {counted(len(report.rows) - MOST_ROWS, 'more row')}."]
     if report.metric:
-        lines += ["", f"Compared: {escaped(report.metric)}."]
-    lines += [f"\nNote: {escaped(note)}" for note in report.notes]
+        lines += ["", f"Compared: {_escaped(report.metric)}."]
+    lines += [f"\nNote: {_escaped(note)}" for note in report.notes]
     return "\n".join(lines) + "\n"
 
 
-def judged(row: Comparison) -> Judged:
-    message = brief(f"{row.verdict} {change(row)} {reason(row)}".strip())
-    return Judged(brief(row.id), row.verdict, ELEMENTS.get(row.verdict, PASSED), message)
+def _judged(row: Comparison) -> Judged:
+    message = _brief(f"{row.verdict} {_change(row)} {reason(row)}".strip())
+    return Judged(_brief(row.id), row.verdict, _ELEMENTS.get(row.verdict, PASSED), message)
 
 
 def to_junit(report: Report) -> str:
     """A test case per row: failures and errors fail, what was not decided is skipped with its reason."""
     rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(map(short, report.not_comparable)))]
-    return junit("gate", "gate", list(map(judged, rows)), "ridgebench gate")
+    return junit("gate", "gate", list(map(_judged, rows)), "ridgebench gate")
 
 
-def data(text: str) -> str:
+def _data(text: str) -> str:
     """A text as the message of a workflow command."""
-    return brief(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return _brief(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def title(text: str) -> str:
+def _title(text: str) -> str:
     """A text as the property of a workflow command."""
-    return data(text).replace(":", "%3A").replace(",", "%2C")
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def annotations(report: Report) -> str:
     """Workflow commands: an error for each row that fails the gate, a warning for each that is undecided."""
-    lines = [f"::error title={NOT_COMPARABLE}::{data(why)}" for why in report.not_comparable]
+    lines = [f"::error title={NOT_COMPARABLE}::{_data(why)}" for why in report.not_comparable]
     if not report.not_comparable:
-        for command, verdicts in (("error", FAILS), ("warning", (gate.UNDECIDED,))):
+        for command, verdicts in (("error", _FAILS), ("warning", (gate.UNDECIDED,))):
             rows = [row for row in report.rows if row.verdict in verdicts]
             for row in rows[:MOST_ANNOTATIONS]:
-                told = " ".join(filter(None, (row.id, change(row), reason(row))))
-                lines.append(f"::{command} title={title(f'{row.verdict} {row.id}')}::{data(told)}")
+                told = " ".join(filter(None, (row.id, _change(row), reason(row))))
+                lines.append(f"::{command} title={_title(f'{row.verdict} {row.id}')}::{_data(told)}")
     return "".join(f"{line}\n" for line in lines[: 2 * MOST_ANNOTATIONS])

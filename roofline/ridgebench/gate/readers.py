@@ -18,37 +18,37 @@ from ridgebench.importers.tables import check_header
 
 from .readings import BadValue, Metric, Reading, Readings, failed, positive, readings_of
 
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-RATES = ("items_per_second", "bytes_per_second")  # Google Benchmark's own counters: higher is better
-NVBENCH_TIMES = ("nv/cold/time/gpu/median", "nv/cold/time/gpu/mean")  # seconds; older versions have no median
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_RATES = ("items_per_second", "bytes_per_second")  # Google Benchmark's own counters: higher is better
+_NVBENCH_TIMES = ("nv/cold/time/gpu/median", "nv/cold/time/gpu/mean")  # seconds; older versions have no median
 NO_MATCH = "Failed to match any benchmarks"  # Google Benchmark, on standard error
-LONGEST_FILTER = 100_000  # bytes; Linux allows 128 KiB in an argument
+_LONGEST_FILTER = 100_000  # bytes; Linux allows 128 KiB in an argument
 # For a command that does not set its own time: many short repetitions, those of all rows in random order over the
 # seconds of a process, so that each row meets the quiet moments. 40 pairs of 20 rows take less than ten minutes.
-GBENCH_TIME = ("--benchmark_min_time", "--benchmark_repetitions")
-REPETITION_S, PROCESS_S = 0.002, 4.0
-LONGER = 1.4  # than REPETITION_S is a repetition, by the rule with which the library predicts iterations
-FEWEST, MOST = 3, 400  # repetitions
+_GBENCH_TIME = ("--benchmark_min_time", "--benchmark_repetitions")
+_REPETITION_S, PROCESS_S = 0.002, 4.0
+_LONGER = 1.4  # than _REPETITION_S is a repetition, by the rule with which the library predicts iterations
+FEWEST, _MOST = 3, 400  # repetitions
 
 
-def require_metric(rows: list[Reading], reason: str, allowed: str, origin: str) -> None:
+def _require_metric(rows: list[Reading], reason: str, allowed: str, origin: str) -> None:
     """Raises ResultsError if no row has the metric and one lacks it for this reason."""
     if any(row.reason == reason for row in rows) and not any(row.status == "ok" for row in rows):
         raise ResultsError(f"{origin}: {reason} in any row; allowed: {allowed}")
 
 
-def gbench_value(entry: dict, metric: Metric, origin: str) -> float:
+def _gbench_value(entry: dict, metric: Metric, origin: str) -> float:
     """A time in seconds, or a counter as it is. Raises BadValue."""
     value = positive(entry[metric.name], metric.name)
     if not metric.is_time:
         return value
     unit = entry.get("time_unit", "ns")
-    if unit not in SECONDS:
-        raise ResultsError(f"{origin}: time_unit {unit!r}; allowed: {', '.join(SECONDS)}")
-    return value * SECONDS[unit]
+    if unit not in _SECONDS:
+        raise ResultsError(f"{origin}: time_unit {unit!r}; allowed: {', '.join(_SECONDS)}")
+    return value * _SECONDS[unit]
 
 
-def untimed(entry: dict, name: str, metric: Metric) -> Optional[Reading]:
+def _untimed(entry: dict, name: str, metric: Metric) -> Optional[Reading]:
     """The reading of an entry that has no number; None for one that has."""
     if entry.get("error_occurred"):
         return failed(name, entry.get("error_message") or "no message")
@@ -57,7 +57,7 @@ def untimed(entry: dict, name: str, metric: Metric) -> Optional[Reading]:
     return None if metric.name in entry else Reading(name, None, "skipped", f"no {metric}")
 
 
-def gbench(text: str, origin: str, metric: Metric) -> Readings:
+def _gbench(text: str, origin: str, metric: Metric) -> Readings:
     """A reading per benchmark; where only aggregates were printed, their median is taken."""
     document = parse_lenient(text, origin)
     values: dict[str, list[float]] = {}
@@ -69,11 +69,11 @@ def gbench(text: str, origin: str, metric: Metric) -> Readings:
         is_aggregate = entry.get("run_type") == "aggregate"
         if is_aggregate and entry.get("aggregate_name") != "median":
             continue
-        if (lacking := untimed(entry, name, metric)) is not None:
+        if (lacking := _untimed(entry, name, metric)) is not None:
             broken[name] = lacking
             continue
         try:
-            value = gbench_value(entry, metric, origin)
+            value = _gbench_value(entry, metric, origin)
         except BadValue as error:
             broken[name] = failed(name, error)
             continue
@@ -87,17 +87,17 @@ def gbench(text: str, origin: str, metric: Metric) -> Readings:
         values.setdefault(name, []).append(value)
     rows = readings_of({k: v for k, v in (aggregates | values).items() if k not in broken}, metric)
     rows += broken.values()
-    require_metric(rows, f"no {metric}", "real_time, cpu_time or a counter of the program", origin)
+    _require_metric(rows, f"no {metric}", "real_time, cpu_time or a counter of the program", origin)
     context = document.get("context")
     return Readings(Path(origin), rows, context if isinstance(context, dict) else {})
 
 
-def nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Reading:
-    """The value of a summary; for times the first of NVBENCH_TIMES that is there."""
+def _nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Reading:
+    """The value of a summary; for times the first of _NVBENCH_TIMES that is there."""
     if state.get("is_skipped"):
         return Reading(name, None, "skipped", str(state.get("skip_reason") or "no reason"))
     values = nvbench_file.summaries(state, origin)
-    wanted = NVBENCH_TIMES if metric.is_time else (metric.name,)
+    wanted = _NVBENCH_TIMES if metric.is_time else (metric.name,)
     tag = next((tag for tag in wanted if tag in values), None)
     if tag is None:
         return Reading(name, None, "skipped", f"no {metric}")
@@ -107,7 +107,7 @@ def nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Readin
         return failed(name, error)
 
 
-def nvbench(text: str, origin: str, metric: Metric) -> Readings:
+def _nvbench(text: str, origin: str, metric: Metric) -> Readings:
     """A row per state, `BENCHMARK/STATE`."""
     document = parse_lenient(text, origin)
     rows: dict[str, Reading] = {}
@@ -115,14 +115,14 @@ def nvbench(text: str, origin: str, metric: Metric) -> Readings:
         name = f"{benchmark}/{named(state, 'name', origin)}"
         if name in rows:
             raise ResultsError(f"{origin}: the row '{name}' comes twice")
-        rows[name] = nvbench_state(state, name, metric, origin)
-    require_metric(list(rows.values()), f"no {metric}", "time, or the tag of a summary", origin)
+        rows[name] = _nvbench_state(state, name, metric, origin)
+    _require_metric(list(rows.values()), f"no {metric}", "time, or the tag of a summary", origin)
     devices = objects(document, "devices", origin) if "devices" in document else []
     models = ", ".join(str(one.get("name")) for one in devices)
     return Readings(Path(origin), list(rows.values()), {"model": models})
 
 
-def comma_separated(text: str, origin: str, metric: Metric) -> Readings:
+def _comma_separated(text: str, origin: str, metric: Metric) -> Readings:
     """A table whose first line names its columns: `name`, and the metric. Lines of one name are repetitions."""
     lines = csv.reader(io.StringIO(text), strict=True)
     values: dict[str, list[float]] = {}
@@ -145,30 +145,30 @@ def comma_separated(text: str, origin: str, metric: Metric) -> Readings:
     return Readings(Path(origin), [*rows, *broken.values()])
 
 
-def extended(name: str) -> str:
+def _extended(name: str) -> str:
     """A name as a POSIX extended regular expression, which RE2 and ECMAScript read alike."""
     return "".join(f"\\{c}" if c in ".^$*+?()[]{}|\\" else c for c in name)
 
 
 def gbench_filter(ids: list[str]) -> Optional[str]:
     """The filter that lets only these rows pass; None where it would be too long."""
-    pattern = f"^({'|'.join(map(extended, ids))})$"
-    return pattern if len(pattern.encode("utf-8", "replace")) < LONGEST_FILTER else None
+    pattern = f"^({'|'.join(map(_extended, ids))})$"
+    return pattern if len(pattern.encode("utf-8", "replace")) < _LONGEST_FILTER else None
 
 
-def gbench_time(repetitions: int) -> list[str]:
+def _gbench_time(repetitions: int) -> list[str]:
     """The arguments of a process whose rows shall be repeated this often."""
-    values = (f"{REPETITION_S:g}", str(repetitions))
-    own = [f"{option}={value}" for option, value in zip(GBENCH_TIME, values)]
+    values = (f"{_REPETITION_S:g}", str(repetitions))
+    own = [f"{option}={value}" for option, value in zip(_GBENCH_TIME, values)]
     return [*own, "--benchmark_enable_random_interleaving=true"]
 
 
 def gbench_plan(text: str, origin: str, ids: Optional[list[str]]) -> tuple[int, float]:
     """How often these rows of a result, or all, can be repeated in PROCESS_S, and the seconds of such a process."""
-    rows = gbench(text, origin, Metric("real_time", is_time=True)).rows
+    rows = _gbench(text, origin, Metric("real_time", is_time=True)).rows
     times = [row.time_median_s for row in rows if row.time_median_s is not None and (ids is None or row.id in ids)]
-    seconds = sum(max(time, LONGER * REPETITION_S) for time in times)
-    repetitions = min(max(round(PROCESS_S / seconds), FEWEST), MOST) if seconds else FEWEST
+    seconds = sum(max(time, _LONGER * _REPETITION_S) for time in times)
+    repetitions = min(max(round(PROCESS_S / seconds), FEWEST), _MOST) if seconds else FEWEST
     return repetitions, repetitions * seconds
 
 
@@ -193,14 +193,14 @@ class Reader:
 
 READERS = {
     "gbench": Reader(
-        gbench, "real_time", ("real_time", "cpu_time"), RATES,
+        _gbench, "real_time", ("real_time", "cpu_time"), _RATES,
         lambda path: [f"--benchmark_out={path}", "--benchmark_out_format=json"],
-        lambda pattern: [f"--benchmark_filter={pattern}"], GBENCH_TIME, gbench_time, gbench_plan,
+        lambda pattern: [f"--benchmark_filter={pattern}"], _GBENCH_TIME, _gbench_time, gbench_plan,
         soft=("library_build_type", "host_name", "num_cpus", "cpu_scaling_enabled"),
         doubts={"library_build_type": DEBUG},
     ),
     "nvbench": Reader(
-        nvbench, "time", ("time",), output=lambda path: ["--json", str(path)], hard=("model",),
+        _nvbench, "time", ("time",), output=lambda path: ["--json", str(path)], hard=("model",),
     ),
-    "csv": Reader(comma_separated, "value"),
+    "csv": Reader(_comma_separated, "value"),
 }

@@ -9,7 +9,7 @@ from typing import Any, Optional
 from ridgebench.compare.report import HIGHER
 from ridgebench.text import LONGEST_QUOTED, cut
 
-LEAST, MOST = 1e-300, 1e300  # whose inverses are numbers, too
+_LEAST, _MOST = 1e-300, 1e300  # whose inverses are numbers, too
 
 
 class BadValue(ValueError):
@@ -74,7 +74,7 @@ class Readings:
 
 
 def positive(value: Any, what: str) -> float:
-    """A number from LEAST to MOST. Raises BadValue."""
+    """A number from _LEAST to _MOST. Raises BadValue."""
     number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if isinstance(value, str):
         try:
@@ -82,11 +82,11 @@ def positive(value: Any, what: str) -> float:
         except ValueError:
             pass
     try:
-        if number is not None and LEAST <= number <= MOST:
+        if number is not None and _LEAST <= number <= _MOST:
             return float(number)
     except OverflowError:
         pass
-    raise BadValue(f"{what} is {cut(repr(value), LONGEST_QUOTED)}; allowed: a number from {LEAST:g} to {MOST:g}")
+    raise BadValue(f"{what} is {cut(repr(value), LONGEST_QUOTED)}; allowed: a number from {_LEAST:g} to {_MOST:g}")
 
 
 def readings_of(values: dict[str, list[float]], metric: Metric) -> list[Reading]:

@@ -8,7 +8,7 @@ from ridgebench.command_line import CommandError
 from ridgebench.compare.session import ARMS
 
 
-def words_of(arm: str, given: list[str]) -> list[str]:
+def _words_of(arm: str, given: list[str]) -> list[str]:
     """The words of a command: several, the path of a program, or a quoted text. Raises CommandError."""
     if not given:
         raise CommandError(f"--{arm} has no command")
@@ -39,4 +39,4 @@ def split_commands(arguments: list[str], options: Collection[str]) -> tuple[dict
             rest.append(word)
         else:
             target.append(word)
-    return {arm: words_of(arm, given) for arm, given in commands.items()}, rest
+    return {arm: _words_of(arm, given) for arm, given in commands.items()}, rest

@@ -8,15 +8,15 @@ import torch
 from ridgebench.command_line import OK, Parser
 from ridgebench.records import Row, load_run
 
-ROUNDS, WARM_UP_S = 30, 0.5
-DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+_ROUNDS, _WARM_UP_S = 30, 0.5
+_DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
-def seconds(work) -> float:
+def _seconds(work) -> float:
     """Median time of work(i) by events, rotating over inputs that no cache holds."""
     start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     spent, times, i = 0.0, [], 0
-    while spent < WARM_UP_S or len(times) < ROUNDS:
+    while spent < _WARM_UP_S or len(times) < _ROUNDS:
         batch = 8
         start.record()
         for _ in range(batch):
@@ -26,14 +26,14 @@ def seconds(work) -> float:
         stop.synchronize()
         elapsed = start.elapsed_time(stop) / 1e3
         spent += elapsed
-        if spent >= WARM_UP_S:
+        if spent >= _WARM_UP_S:
             times.append(elapsed / batch)
     return statistics.median(times)
 
 
-def product(row: Row) -> float:
+def _product(row: Row) -> float:
     torch.backends.cuda.matmul.allow_tf32 = row.format == "tf32"
-    shape, dtype = row.shape, DTYPES[row.format]
+    shape, dtype = row.shape, _DTYPES[row.format]
     size = (shape["m"] * shape["k"] + shape["n"] * shape["k"] + shape["m"] * shape["n"]) * dtype.itemsize
     sets = max(1, -(-(2 << 30) // size))
     sides = [
@@ -49,13 +49,13 @@ def product(row: Row) -> float:
         a, b, out = sides[i % sets]
         torch.matmul(a, b.T, out=out)
 
-    return seconds(work)
+    return _seconds(work)
 
 
-def copy(row: Row) -> float:
+def _copy(row: Row) -> float:
     x = torch.randn(row.shape["n"], device="cuda")
     y = torch.empty_like(x)
-    return seconds(lambda i: y.copy_(x))
+    return _seconds(lambda i: y.copy_(x))
 
 
 def main(arguments: list[str]) -> int:
@@ -65,11 +65,11 @@ def main(arguments: list[str]) -> int:
     for row in load_run(parser.parse_args(arguments).results).rows:
         if row.status != "ok" or row.regime != "steady" or row.role == "control":
             continue
-        is_product = row.op == "matmul" and row.technique == "cublas" and row.format in DTYPES
+        is_product = row.op == "matmul" and row.technique == "cublas" and row.format in _DTYPES
         if is_product and row.shape["layout"] == "nt":
-            other = product(row)
+            other = _product(row)
         elif row.op == "dram_copy":
-            other = copy(row)
+            other = _copy(row)
         else:
             continue
         torch.cuda.empty_cache()

@@ -16,7 +16,7 @@ from ridgebench.records import Row, load_run
 from ridgebench.units import counted
 
 
-def accumulation(row: Row) -> str:
+def _accumulation(row: Row) -> str:
     """How fp8 accumulates, by the technique's name.
 
     The library promotes unless its row is called _fast_accum; a hand-written technique promotes if it is called so.
@@ -27,22 +27,22 @@ def accumulation(row: Row) -> str:
     return "promoted" if promotes else "fast"
 
 
-def kept(row: Row) -> bool:
+def _kept(row: Row) -> bool:
     return row.drawable and row.op in ("matmul", "matmul_gelu")
 
 
 def rivals(rows: list[Row]) -> dict[tuple, dict[str, Row]]:
     """(operation, format, accumulation, shape, regime) -> origin -> its fastest row."""
     best: dict[tuple, dict[str, Row]] = defaultdict(dict)
-    for row in filter(kept, rows):
+    for row in filter(_kept, rows):
         shape = "x".join(str(v) for v in row.shape.values())
-        group = best[(row.op, row.format, accumulation(row), shape, row.regime)]
+        group = best[(row.op, row.format, _accumulation(row), shape, row.regime)]
         if row.origin not in group or row.rate > group[row.origin].rate:
             group[row.origin] = row
     return {key: group for key, group in best.items() if len(group) == 2}
 
 
-def picojoules_per_flop(row: Row) -> str:
+def _picojoules_per_flop(row: Row) -> str:
     """By the energy of the samples, or else by the power that telemetry saw."""
     window = row.telemetry.get("window") or {}
     if window.get("energy_per_flop_j"):
@@ -51,7 +51,7 @@ def picojoules_per_flop(row: Row) -> str:
     return f"{1e12 * power['median'] / row.rate:.2f}" if power and power.get("median") else "-"
 
 
-def ratio_in_cycles(hand: Row, library: Row) -> str:
+def _ratio_in_cycles(hand: Row, library: Row) -> str:
     """How often the hand-written product fits into the library's cycles; the clocks do not matter."""
     if not hand.cycles_median or not library.cycles_median:
         return "-"
@@ -67,10 +67,10 @@ def lines(rows: list[Row]) -> Iterator[str]:
         ratio = hand.rate / library.rate
         ratios[(key[0], key[1], key[2], key[4])].append(ratio)
         clocks = "/".join(f"{row.clock_hz / 1e9:.2f}" if row.clock_hz else "-" for row in (hand, library))
-        energy = "/".join(picojoules_per_flop(row) for row in (hand, library))
+        energy = "/".join(_picojoules_per_flop(row) for row in (hand, library))
         table.append([
             " ".join(filter(None, key)), hand.technique, f"{hand.rate / 1e12:.1f}", library.technique, f"{library.rate / 1e12:.1f}",
-            f"{ratio:.3f}", ratio_in_cycles(hand, library), clocks, energy,
+            f"{ratio:.3f}", _ratio_in_cycles(hand, library), clocks, energy,
         ])  # fmt: skip
     yield from aligned(table, right=(2, 4, 5, 6, 7, 8))
     yield ""
@@ -85,7 +85,7 @@ def steps(rows: list[Row]) -> Iterator[str]:
     """6mnk FLOPs over the time of the three products, where a technique has all of them."""
     layers: dict[tuple, dict[str, Row]] = defaultdict(dict)
     for row in rows:
-        if kept(row) and row.op == "matmul" and row.regime == "steady":
+        if _kept(row) and row.op == "matmul" and row.regime == "steady":
             m, n, k, layout = (row.shape[name] for name in ("m", "n", "k", "layout"))
             layers[(row.technique, row.format, f"{m}x{n}x{k}")][layout] = row
     for key, products in sorted(layers.items()):

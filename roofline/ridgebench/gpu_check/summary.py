@@ -13,20 +13,20 @@ from ridgebench.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
 from ridgebench.printers import aligned
 from ridgebench.records import BROKEN, Row, load_run
 
-Environment = dict[str, Any]
+_Environment = dict[str, Any]
 
 
-def best(rows: list[Row], origin: str, environment: Environment) -> Optional[Row]:
+def best(rows: list[Row], origin: str, environment: _Environment) -> Optional[Row]:
     """The fastest row; one whose samples the budget cut counts only where there is no other."""
     found = [row for row in rows if row.origin == origin]
     return max(found, key=lambda row: (not cut_by_budget(row, environment), row.rate), default=None)
 
 
-def percent(value: Optional[float]) -> str:
+def _percent(value: Optional[float]) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def ceilings(rows: list[Row]) -> Iterator[str]:
+def _ceilings(rows: list[Row]) -> Iterator[str]:
     table = [["ceiling", "GB/s or GFLOP/s", "at clock", "GHz"]]
     for row in rows:
         if row.role != "kernel":
@@ -34,17 +34,17 @@ def ceilings(rows: list[Row]) -> Iterator[str]:
             name = f"{row.op}/{row.technique}/{row.format}" + (" again" if row.role == "control" else "")
             clock = f"{row.clock_hz / 1e9:.3f}" if row.clock_hz else "-"
             rate = f"{amount / 1e9:.1f}" if amount else "-"
-            table.append([name, rate, percent(row.fraction_of_roof_at_clock), clock])
+            table.append([name, rate, _percent(row.fraction_of_roof_at_clock), clock])
     yield from aligned(table, right=(1, 2, 3))
 
 
-def of_roof(row: Optional[Row], environment: Environment) -> str:
+def _of_roof(row: Optional[Row], environment: _Environment) -> str:
     """The share of the roof, marked where the roof's control moved."""
     doubted = row is not None and row.id in (environment.get("doubted") or {})
-    return UNSETTLED * doubted + percent(row.fraction_of_measured_roof if row else None)
+    return UNSETTLED * doubted + _percent(row.fraction_of_measured_roof if row else None)
 
 
-def kernels(rows: list[Row], environment: Environment) -> Iterator[str]:
+def _kernels(rows: list[Row], environment: _Environment) -> Iterator[str]:
     table = [["kernel", "hand", "of roof", "MFU", "library", "of roof", "hand/library"]]
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
@@ -52,13 +52,13 @@ def kernels(rows: list[Row], environment: Environment) -> Iterator[str]:
             groups.setdefault((row.op, row.format, str(row.shape)), []).append(row)
     for (op, form, _), group in sorted(groups.items()):
         hand, library = (best(group, origin, environment) for origin in ("hand", "library"))
-        sides = [[row.technique if row else "-", of_roof(row, environment)] for row in (hand, library)]
+        sides = [[row.technique if row else "-", _of_roof(row, environment)] for row in (hand, library)]
         ratio = f"{hand.rate / library.rate:.3f}" if hand and library else "-"
-        table.append([f"{op}/{form}", *sides[0], percent(hand.mfu if hand else None), *sides[1], ratio])
+        table.append([f"{op}/{form}", *sides[0], _percent(hand.mfu if hand else None), *sides[1], ratio])
     yield from aligned(table, right=(2, 3, 5, 6))
 
 
-def lines(rows: list[Row], environment: Environment) -> Iterator[str]:
+def lines(rows: list[Row], environment: _Environment) -> Iterator[str]:
     """Warnings that concern all rows, statuses, rows that are broken, ceilings, kernels."""
     if unfinished := why_unfinished(environment):
         yield f"UNFINISHED: {unfinished}; no row below is a result"
@@ -70,12 +70,12 @@ def lines(rows: list[Row], environment: Environment) -> Iterator[str]:
             yield f"{row.status.upper()} {row.id}: {row.reason}"
     ok = [row for row in rows if row.status == "ok" and row.regime == "steady"]
     yield ""
-    yield from ceilings(ok)
+    yield from _ceilings(ok)
     yield ""
-    yield from kernels(ok, environment)
+    yield from _kernels(ok, environment)
 
 
-def tuning(rows: list[Row]) -> Iterator[str]:
+def _tuning(rows: list[Row]) -> Iterator[str]:
     """Time of the tuned cuBLASLt rows over the time of cuBLASLt's own choice: above 1 only by noise."""
     times = {
         (row.op, row.format, str(row.shape), row.regime, row.technique): row.time_median_s
@@ -87,7 +87,7 @@ def tuning(rows: list[Row]) -> Iterator[str]:
             yield f"{key[0]}/{key[1]}/{technique}: tuned takes {tuned / first:.3f} of its time, {key[3]} {key[2]}"
 
 
-def devices(environment: dict) -> Iterator[str]:
+def _devices(environment: dict) -> Iterator[str]:
     for device in environment["devices"]:
         facts = {key: device[key] for key in ("model", "driver", "cuda", "cublas", "power_limit_w") if key in device}
         gaps = {key: f"{device[key] * 1e6:.3f} us" for key in device if key.endswith(("_gap_s", "_tick_s"))}
@@ -98,5 +98,5 @@ def main(arguments: list[str]) -> int:
     parser = Parser(prog="summary", description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, metavar="DIR")
     run = load_run(parser.parse_args(arguments).results)
-    print("\n".join([*devices(run.environment), *lines(run.rows, run.environment), "", *tuning(run.rows)]))
+    print("\n".join([*_devices(run.environment), *lines(run.rows, run.environment), "", *_tuning(run.rows)]))
     return OK

@@ -14,7 +14,7 @@ from ridgebench.text import one_line
 from ridgebench.units import counted
 
 # Format: its module, the tool's name in records, and the backend of what it measures.
-TOOLS = {
+_TOOLS = {
     "nvbench": ("nvbench", "nvbench", "cuda"),
     "ncu": ("ncu", "Nsight Compute", "cuda"),
     "gbench": ("gbench", "Google Benchmark", "cpu"),
@@ -22,12 +22,12 @@ TOOLS = {
     "triton": ("triton", "Triton", "cuda"),
     "csv": ("plain", "another tool", "cpu"),
 }
-MOST_LINES = 5  # of what was left out
+_MOST_LINES = 5  # of what was left out
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="import", description=__doc__)
-    parser.add_argument("tool", choices=TOOLS, help="what wrote the file")
+    parser.add_argument("tool", choices=_TOOLS, help="what wrote the file")
     parser.add_argument("file", type=Path)
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="a new folder")
     parser.add_argument("--map", type=Path, metavar="TOML", help="operation, format, shape, FLOPs and bytes of points")
@@ -46,14 +46,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def load(options: argparse.Namespace) -> Imported:
-    module = import_module(f"ridgebench.importers.{TOOLS[options.tool][0]}")
+    module = import_module(f"ridgebench.importers.{_TOOLS[options.tool][0]}")
     imported = module.load(options.file, options.unit) if options.tool == "triton" else module.load(options.file)
     if not imported.points and not imported.left_out:
         raise CommandError(f"{options.file}: no point in it")
     return imported
 
 
-def apply_map(imported: Imported, path: Optional[Path]) -> None:
+def _apply_map(imported: Imported, path: Optional[Path]) -> None:
     """Applies the map, and notes which of its entries matched nothing."""
     entries, used, points = mapping.load(path), set(), imported.points
     imported.points = []
@@ -69,11 +69,11 @@ def apply_map(imported: Imported, path: Optional[Path]) -> None:
             imported.notes.append(f"{entry.origin}: {entry.values['name']!r} matches no point")
 
 
-def note(text: str) -> None:
+def _note(text: str) -> None:
     print(f"import: {one_line(text)}", file=sys.stderr)
 
 
-def require(rows: list, imported: Imported, options: argparse.Namespace) -> None:
+def _require(rows: list, imported: Imported, options: argparse.Namespace) -> None:
     """Raises CommandError where no row remains or, with --strict, where one was left out."""
     lost = len(imported.left_out)
     if rows and not (options.strict and lost):
@@ -82,27 +82,27 @@ def require(rows: list, imported: Imported, options: argparse.Namespace) -> None
     raise CommandError(f"{options.file}: {why}; {counted(lost, 'row')} left out, the last: {imported.left_out[-1]}")
 
 
-def say_doubts(imported: Imported) -> None:
+def _say_doubts(imported: Imported) -> None:
     """Prints the notes, and the first lines of what was left out."""
     for line in imported.notes:
-        note(f"note: {line}")
+        _note(f"note: {line}")
     lines = list(dict.fromkeys(imported.left_out))
-    for line in lines[:MOST_LINES]:
-        note(f"left out: {line}")
-    if len(lines) > MOST_LINES:
-        note(f"left out: {len(lines) - MOST_LINES} more")
+    for line in lines[:_MOST_LINES]:
+        _note(f"left out: {line}")
+    if len(lines) > _MOST_LINES:
+        _note(f"left out: {len(lines) - _MOST_LINES} more")
 
 
 def main(arguments: list[str]) -> int:
-    options = parse(arguments)
+    options = _parse(arguments)
     if options.roof:
         find_sheet(options.roof)  # refuses what is not a sheet
     imported = load(options)
-    apply_map(imported, options.map)
-    _, tool, backend = TOOLS[options.tool]
+    _apply_map(imported, options.map)
+    _, tool, backend = _TOOLS[options.tool]
     rows = records.records(imported, tool, options.backend or backend, options.format)
-    require(rows, imported, options)
-    say_doubts(imported)
+    _require(rows, imported, options)
+    _say_doubts(imported)
     command = ["ridgebench", "import", *arguments]
     facts = records.environment(imported, rows, tool, options.file, vars(options), command)
     records.write(options.out, rows, facts)

@@ -12,51 +12,51 @@ from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
 from ridgebench.importers.units import si
 
-NEEDED = ("Provider", "OperationKind", "Operation", "Disposition", "Status", "Bytes", "Flops", "Runtime")
-NOTHING = re.compile("[0.+-]*")  # beta is 0, or not in the table
-GOOD = ("passed", "not_verified", "unverified")  # dispositions of a launch that was timed
-MILLISECONDS = 1e-3
+_NEEDED = ("Provider", "OperationKind", "Operation", "Disposition", "Status", "Bytes", "Flops", "Runtime")
+_NOTHING = re.compile("[0.+-]*")  # beta is 0, or not in the table
+_GOOD = ("passed", "not_verified", "unverified")  # dispositions of a launch that was timed
+_MILLISECONDS = 1e-3
 # Layouts of A and B as ridgebench names them; both column-major has no name here.
-LAYOUTS = {("row", "column"): "nt", ("row", "row"): "nn", ("column", "row"): "tn"}
+_LAYOUTS = {("row", "column"): "nt", ("row", "row"): "nn", ("column", "row"): "tn"}
 
 
-def format_of(cells: dict[str, str]) -> Optional[str]:
+def _format_of(cells: dict[str, str]) -> Optional[str]:
     """The format of A, joined to that of B where they differ; a cell is `f16:row`."""
     kinds = list(dict.fromkeys(cells[key].split(":")[0] for key in ("A", "B") if cells.get(key)))
     return "x".join(kinds) or None
 
 
-def is_matmul(cells: dict[str, str]) -> bool:
+def _is_matmul(cells: dict[str, str]) -> bool:
     """Whether a GEMM is ridgebench's matmul: no batch, no C that is read, and D in the format of A."""
     one = cells.get("batch_count", "1") in ("", "1")
     kinds = {cells[key].partition(":")[0] for key in "AD" if cells.get(key)}
-    return cells["OperationKind"] == "gemm" and one and len(kinds) < 2 and bool(NOTHING.fullmatch(cells.get("beta", "")))
+    return cells["OperationKind"] == "gemm" and one and len(kinds) < 2 and bool(_NOTHING.fullmatch(cells.get("beta", "")))
 
 
-def point(cells: dict[str, str], origin: str) -> Point:
+def _point(cells: dict[str, str], origin: str) -> Point:
     """The point of a line. Raises ResultsError for one that failed."""
     name = f"{cells['Provider']} {cells['OperationKind']} {cells['Operation']}"
     if not cells["Operation"]:
         raise bad(origin, "Operation is empty")
-    if cells["Status"].lower() != "success" or cells["Disposition"].lower() not in GOOD:
+    if cells["Status"].lower() != "success" or cells["Disposition"].lower() not in _GOOD:
         raise ResultsError(f"{name}: {cells['Status']}, {cells['Disposition']}")
-    elapsed = time(si(number(cells["Runtime"], origin, "Runtime"), MILLISECONDS), origin, "Runtime")
+    elapsed = time(si(number(cells["Runtime"], origin, "Runtime"), _MILLISECONDS), origin, "Runtime")
     sizes = {key: cells[key] for key in ("m", "n", "k", "batch_count") if cells.get(key)}
     if sizes.get("batch_count") == "1":
         del sizes["batch_count"]
-    layout = LAYOUTS.get(tuple(cells.get(key, "").partition(":")[2] for key in "AB"))
+    layout = _LAYOUTS.get(tuple(cells.get(key, "").partition(":")[2] for key in "AB"))
     shape = {**shape_of(sizes), **({"layout": layout} if layout and cells["OperationKind"] == "gemm" else {})}
     return Point(
         origin, name, [elapsed], is_mean=True, shape=shape, technique=cells["Operation"],
         flops=work(number(cells["Flops"], origin, "Flops"), origin, "Flops"),
         bytes=work(number(cells["Bytes"], origin, "Bytes"), origin, "Bytes"),
-        operation="matmul" if is_matmul(cells) else cells["OperationKind"], format=format_of(cells))
+        operation="matmul" if _is_matmul(cells) else cells["OperationKind"], format=_format_of(cells))
 
 
 def load(path: Path) -> Imported:
     imported = Imported([])
-    _, lines = tables.lines(path, imported, NEEDED)
+    _, lines = tables.lines(path, imported, _NEEDED)
     for cells, origin in lines:
         with imported.row():
-            imported.points.append(point(cells, origin))
+            imported.points.append(_point(cells, origin))
     return imported

@@ -9,43 +9,43 @@ from ridgebench.importers.units import TIMES, scale, si
 from ridgebench.text import quoted
 
 # The library divides a rate by the CPU time unless one of these is part of the name.
-BY_REAL_TIME = ("/real_time", "/manual_time")
+_BY_REAL_TIME = ("/real_time", "/manual_time")
 # Rates by key, with the work that they count, and whether they are by the CPU time. ridgebench's own benchmark.json has
 # those per_s, by the one time that it states twice.
-RATES = {"bytes_per_second": ("bytes", True), "bytes_per_s": ("bytes", False), "flops_per_s": ("flops", False)}
+_RATES = {"bytes_per_second": ("bytes", True), "bytes_per_s": ("bytes", False), "flops_per_s": ("flops", False)}
 DEBUG = "debug"  # library_build_type of a library without optimisation
-AGGREGATES = ("median", "mean")  # the first that is there stands for a benchmark whose repetitions are not listed
+_AGGREGATES = ("median", "mean")  # the first that is there stands for a benchmark whose repetitions are not listed
 
 
-def text(row: dict, key: str, origin: str) -> str:
+def _text(row: dict, key: str, origin: str) -> str:
     if not isinstance(row.get(key), str) or not row[key]:
         raise bad(origin, f"{key} is {quoted(row.get(key))}; allowed: a text")
     return row[key]
 
 
-def seconds(row: dict, key: str, origin: str) -> float:
+def _seconds(row: dict, key: str, origin: str) -> float:
     unit = scale(TIMES, row.get("time_unit", "ns") if isinstance(row.get("time_unit", "ns"), str) else "?", origin,
                  "time_unit")
     return time(si(number(row.get(key), origin, key), unit), origin, key)
 
 
-def works(row: dict, name: str, elapsed: float, origin: str) -> dict[str, float]:
+def _works(row: dict, name: str, elapsed: float, origin: str) -> dict[str, float]:
     """FLOPs and bytes of a launch, by the row's rates."""
     found = {}
-    for key, (kind, by_cpu) in RATES.items():
+    for key, (kind, by_cpu) in _RATES.items():
         if row.get(key) is not None:
             per_s = number(row[key], origin, key)
-            by = elapsed if not by_cpu or any(end in name for end in BY_REAL_TIME) else seconds(row, "cpu_time", origin)
+            by = elapsed if not by_cpu or any(end in name for end in _BY_REAL_TIME) else _seconds(row, "cpu_time", origin)
             found.setdefault(kind, whole(work(per_s * by, origin, f"{key} times its time")))
     return found
 
 
-def add(points: dict[str, Point], row: dict, origin: str) -> None:
+def _add(points: dict[str, Point], row: dict, origin: str) -> None:
     """Adds a repetition to the point of its benchmark."""
     name = row.get("run_name") or row.get("name")
-    name = text({"name": name}, "name", origin)
-    elapsed = seconds(row, "real_time", origin)
-    known = works(row, name, elapsed, origin)
+    name = _text({"name": name}, "name", origin)
+    elapsed = _seconds(row, "real_time", origin)
+    known = _works(row, name, elapsed, origin)
     is_aggregate = row.get("run_type") == "aggregate"
     point = points.setdefault(name, Point(origin, name, [], is_mean=is_aggregate and row.get("aggregate_name") == "mean"))
     if is_aggregate and point.times_s:
@@ -55,12 +55,12 @@ def add(points: dict[str, Point], row: dict, origin: str) -> None:
         setattr(point, kind, amount)
 
 
-def rank(row: Any) -> int:
-    """Repetitions first, then the aggregates in the order of AGGREGATES; others do not become points."""
+def _rank(row: Any) -> int:
+    """Repetitions first, then the aggregates in the order of _AGGREGATES; others do not become points."""
     if not isinstance(row, dict) or row.get("run_type") != "aggregate":
         return 0
     name = row.get("aggregate_name")
-    return 1 + AGGREGATES.index(name) if name in AGGREGATES else 9
+    return 1 + _AGGREGATES.index(name) if name in _AGGREGATES else 9
 
 
 def load(path: Path) -> Imported:
@@ -73,15 +73,15 @@ def load(path: Path) -> Imported:
     context = json.get("context")
     if isinstance(context, dict) and context.get("library_build_type") == DEBUG:
         imported.notes.append(f"library_build_type is {DEBUG}: Google Benchmark was built without optimisation")
-    for index, row in sorted(enumerate(rows), key=lambda item: rank(item[1])):
+    for index, row in sorted(enumerate(rows), key=lambda item: _rank(item[1])):
         origin = f"{path}: benchmarks[{index}]"
         with imported.row():
             if not isinstance(row, dict):
                 raise bad(origin, "no object")
-            if rank(row) == 9 or row.get("run_type") == "aggregate" and row.get("aggregate_unit", "time") != "time":
+            if _rank(row) == 9 or row.get("run_type") == "aggregate" and row.get("aggregate_unit", "time") != "time":
                 continue
             if row.get("error_occurred") or row.get("skipped"):
                 raise ResultsError(f"{row.get('name')}: {row.get('error_message') or row.get('skip_message') or 'failed'}")
-            add(points, row, origin)
+            _add(points, row, origin)
     imported.points = list(points.values())
     return imported

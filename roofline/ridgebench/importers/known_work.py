@@ -10,8 +10,8 @@ from ridgebench.records import shape_text
 from ridgebench.text import cut
 from ridgebench.view import OPERATIONS
 
-ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
-DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape
+_ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
+_DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape
 
 
 def complete(point: Point) -> None:
@@ -21,24 +21,24 @@ def complete(point: Point) -> None:
     """
     if point.operation not in OPERATIONS or not point.shape:
         return
-    point.shape = lower_case(point)
+    point.shape = _lower_case(point)
     own = number_formats.of_kernels(str(point.format))  # else the FLOPs follow, and the bytes do not
     try:
-        answer = program.predict(point.operation, shape_text(point.shape), str(point.format) if own else "fp32", ANY_SHEET)
+        answer = program.predict(point.operation, shape_text(point.shape), str(point.format) if own else "fp32", _ANY_SHEET)
     except ResultsError as error:
         raise bad(point.origin, f"{cut(point.name)}: {error}") from None
     for key in ("flops", "bytes") if own else ("flops",):
         right, stated = float(answer[key]), getattr(point, key)
         if stated is None:
             setattr(point, key, right)
-        elif key not in point.counted and abs(stated - right) > DOUBTED * right:
+        elif key not in point.counted and abs(stated - right) > _DOUBTED * right:
             raise bad(point.origin, f"{cut(point.name)}: {key} are {stated:g}, but {point.operation} of "
-                                    f"{shape_text(point.shape)} has {right:g}; allowed: a difference of up to {DOUBTED:.0%}")
+                                    f"{shape_text(point.shape)} has {right:g}; allowed: a difference of up to {_DOUBTED:.0%}")
     if "layout" in answer["shape"]:
         point.shape = dict(answer["shape"])
 
 
-def lower_case(point: Point) -> dict[str, Any]:
+def _lower_case(point: Point) -> dict[str, Any]:
     """The shape with its dimensions in lower case, as those of a known operation are. Raises ResultsError."""
     shape = {name.lower(): size for name, size in point.shape.items()}
     if len(shape) < len(point.shape):

@@ -26,21 +26,21 @@ from ridgebench.patterns import Pattern
 from ridgebench.records import schema_of
 from ridgebench.text import LONGEST_QUOTED, cut, quoted
 
-TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
-FILLED = ("operation", "technique", "format", "shape")  # whose {places} are filled with groups of the name
-PLACE = re.compile(r"\{([^{}]*)\}")
-KEYS = (*TEXTS, "flops", "bytes")
-RECORD = schema_of("record")["properties"]
-REGIMES = RECORD["regime"]["enum"]
-LAYOUTS = RECORD["shape"]["properties"]["layout"]["enum"]
-OPERATORS: dict[type, Callable] = {
+_TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
+_FILLED = ("operation", "technique", "format", "shape")  # whose {places} are filled with groups of the name
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_KEYS = (*_TEXTS, "flops", "bytes")
+_RECORD = schema_of("record")["properties"]
+_REGIMES = _RECORD["regime"]["enum"]
+_LAYOUTS = _RECORD["shape"]["properties"]["layout"]["enum"]
+_OPERATORS: dict[type, Callable] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.Pow: lambda a, b: a**b if abs(b) <= 8 else float("inf"),
 }
 
 
 @dataclass(frozen=True)
-class Entry:
+class _Entry:
     origin: str
     pattern: Pattern
     values: dict[str, Any]
@@ -51,30 +51,30 @@ def shape(text: str, origin: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in text.split("/"):
         name, _, value = part.partition(":")
-        known = value in LAYOUTS if name == "layout" else size(value) is not None
+        known = value in _LAYOUTS if name == "layout" else size(value) is not None
         if not known or not re.fullmatch(r"[A-Za-z]\w{0,59}", name) or name in found:
             raise bad(origin, f"shape {quoted(text)}; allowed: name:size with sizes from 1 to 2^40 joined by /, and "
-                              f"layout:{'|'.join(LAYOUTS)}")
+                              f"layout:{'|'.join(_LAYOUTS)}")
         found[name] = value if name == "layout" else int(value)
     return found
 
 
-def evaluate(node: ast.AST, names: dict[str, float]) -> float:
+def _evaluate(node: ast.AST, names: dict[str, float]) -> float:
     """Arithmetic on numbers and names. Raises ValueError."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return float(node.value)
     if isinstance(node, ast.Name) and node.id in names:
         return names[node.id]
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return OPERATORS[type(node.op)](evaluate(node.left, names), evaluate(node.right, names))
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)](_evaluate(node.left, names), _evaluate(node.right, names))
     raise ValueError(f"{quoted(ast.unparse(node))} is not a number, an operator of + - * / **, or one of {sorted(names)}")
 
 
-def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float:
+def _amount(value: Any, names: dict[str, float], origin: str, what: str) -> float:
     """A number, or the value of an expression, per launch."""
     if isinstance(value, str):
         try:
-            value = evaluate(ast.parse(value.strip(), mode="eval").body, names)
+            value = _evaluate(ast.parse(value.strip(), mode="eval").body, names)
         except (ArithmeticError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
             raise bad(origin, f"{what}: {error}") from None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -82,37 +82,37 @@ def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float
     return work(float(value), origin, what)
 
 
-def entry(values: Any, origin: str) -> Entry:
+def entry(values: Any, origin: str) -> _Entry:
     if not isinstance(values, dict):
         raise bad(origin, "no table; allowed: [[point]] with keys")
     for key, value in values.items():
-        if key not in KEYS:
-            raise bad(origin, f"unknown key {quoted(key)}; allowed: {', '.join(KEYS)}")
-        if key in TEXTS and not isinstance(value, str):
+        if key not in _KEYS:
+            raise bad(origin, f"unknown key {quoted(key)}; allowed: {', '.join(_KEYS)}")
+        if key in _TEXTS and not isinstance(value, str):
             raise bad(origin, f"{key} is {quoted(value)}; allowed: a text")
-    if values.get("regime", "steady") not in REGIMES:
-        raise bad(origin, f"regime is {quoted(values['regime'])}; allowed: {', '.join(REGIMES)}")
+    if values.get("regime", "steady") not in _REGIMES:
+        raise bad(origin, f"regime is {quoted(values['regime'])}; allowed: {', '.join(_REGIMES)}")
     if "name" not in values:
         raise bad(origin, "name is missing: the regular expression that selects the points")
     pattern = Pattern(values["name"], f"{origin}: name")
-    for key in FILLED:
-        check_places(values.get(key, ""), pattern.groups, f"{origin}: {key}")
-    if not PLACE.search(values.get("format", "")) and number_formats.find(values.get("format", "fp32")) is None:
+    for key in _FILLED:
+        _check_places(values.get(key, ""), pattern.groups, f"{origin}: {key}")
+    if not _PLACE.search(values.get("format", "")) and number_formats.find(values.get("format", "fp32")) is None:
         raise bad(origin, f"unknown format {quoted(values['format'])}; allowed: {number_formats.allowed()}")
-    return Entry(origin, pattern, values)
+    return _Entry(origin, pattern, values)
 
 
-def check_places(text: str, groups: tuple[str, ...], what: str) -> None:
+def _check_places(text: str, groups: tuple[str, ...], what: str) -> None:
     """Raises ResultsError for a {place} that no group of the expression fills."""
-    for name in PLACE.findall(text):
+    for name in _PLACE.findall(text):
         if name not in groups:
             allowed = ", ".join(f"{{{group}}}" for group in groups) or "none, as name has no group (?P<word>...)"
             raise bad(what, f"{{{cut(name, LONGEST_QUOTED)}}} is not a named group of name; allowed: {allowed}")
-    if re.search("[{}]", PLACE.sub("", text)):
+    if re.search("[{}]", _PLACE.sub("", text)):
         raise bad(what, f"{quoted(text)} has a brace without its pair")
 
 
-def load(path: Optional[Path]) -> list[Entry]:
+def load(path: Optional[Path]) -> list[_Entry]:
     if path is None:
         return []
     table = parse_toml(read(path, "a map of points"), str(path))
@@ -122,7 +122,7 @@ def load(path: Optional[Path]) -> list[Entry]:
     return [entry(values, f"{path}: point {index}") for index, values in enumerate(entries, 1)]
 
 
-def apply(point: Point, entries: list[Entry]) -> tuple[Optional[Entry], dict[str, str]]:
+def apply(point: Point, entries: list[_Entry]) -> tuple[Optional[_Entry], dict[str, str]]:
     """The first entry that matches a point's name, with the texts of its groups."""
     for one in entries:
         match = one.pattern.search(point.name)
@@ -131,9 +131,9 @@ def apply(point: Point, entries: list[Entry]) -> tuple[Optional[Entry], dict[str
     return None, {}
 
 
-def fill(point: Point, one: Entry, groups: dict[str, str]) -> None:
+def fill(point: Point, one: _Entry, groups: dict[str, str]) -> None:
     """Adds to a point what an entry says. Raises ResultsError."""
-    values = {**one.values, **{key: PLACE.sub(lambda m: groups[m[1]], one.values[key]) for key in FILLED if key in one.values}}
+    values = {**one.values, **{key: _PLACE.sub(lambda m: groups[m[1]], one.values[key]) for key in _FILLED if key in one.values}}
     for key in ("operation", "technique", "format", "regime"):
         setattr(point, key, values.get(key, getattr(point, key)))
     if "shape" in values:
@@ -143,5 +143,5 @@ def fill(point: Point, one: Entry, groups: dict[str, str]) -> None:
     names = {**{key.lower(): value for key, value in names.items()}, **names}  # a column M is also the m of 2*m*n*k
     for key in ("flops", "bytes"):
         if key in values:
-            setattr(point, key, amount(values[key], names, one.origin, key))
+            setattr(point, key, _amount(values[key], names, one.origin, key))
             point.counted.discard(key)

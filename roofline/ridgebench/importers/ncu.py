@@ -16,21 +16,21 @@ from ridgebench.importers.point import Imported, Point, bad, device_number, numb
 from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
 
 DURATION = "gpu__time_duration.sum"
-TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.sum"))
+_TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.sum"))
 # Instructions of threads in fp32, and the FLOPs of one.
-FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops
-        for name, flops in (("add", 1), ("mul", 1), ("fma", 2))}
+_FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops
+         for name, flops in (("add", 1), ("mul", 1), ("fma", 2))}
 # Where one of these counted anything, fp32's instructions are not all of the arithmetic.
-OTHERS = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor",
-          "smsp__sass_thread_inst_executed_op_h", "smsp__sass_thread_inst_executed_op_d")
-LARGEST = 2**28
-LONG = ("Metric Name", "Metric Unit", "Metric Value")  # columns of the table without --page raw
-LABELS = {"Duration": DURATION}  # as sections name a metric
-LAUNCH = (("Grid Size", "launch__grid_size"), ("Block Size", "launch__block_size"))
-Metrics = dict[str, tuple[Any, str]]  # name to value and unit
+_OTHERS = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor",
+           "smsp__sass_thread_inst_executed_op_h", "smsp__sass_thread_inst_executed_op_d")
+_LARGEST = 2**28
+_LONG = ("Metric Name", "Metric Unit", "Metric Value")  # columns of the table without --page raw
+_LABELS = {"Duration": DURATION}  # as sections name a metric
+_LAUNCH = (("Grid Size", "launch__grid_size"), ("Block Size", "launch__block_size"))
+_Metrics = dict[str, tuple[Any, str]]  # name to value and unit
 
 
-def value(metrics: Metrics, name: str, table: dict, origin: str) -> Optional[float]:
+def _value(metrics: _Metrics, name: str, table: dict, origin: str) -> Optional[float]:
     """The metric in SI base units; None if the profile lacks it."""
     found, unit = metrics.get(name, ("", ""))
     if found in ("", "n/a"):
@@ -39,65 +39,65 @@ def value(metrics: Metrics, name: str, table: dict, origin: str) -> Optional[flo
     return si(number(plain, origin, name), scale(table, unit, origin, name) if unit else 1.0)
 
 
-def total(metrics: Metrics, names: tuple[str, ...], table: dict, origin: str) -> Optional[float]:
-    values = [value(metrics, name, table, origin) for name in names]
+def _total(metrics: _Metrics, names: tuple[str, ...], table: dict, origin: str) -> Optional[float]:
+    values = [_value(metrics, name, table, origin) for name in names]
     return None if None in values else work(sum(values), origin, names[0])
 
 
-def flops_of(metrics: Metrics, origin: str) -> Optional[float]:
+def _flops_of(metrics: _Metrics, origin: str) -> Optional[float]:
     """The FLOPs of fp32's instructions; None where they were not counted or are not all of the arithmetic."""
-    others = [name for name in metrics if name.startswith(OTHERS)]
-    if any((value(metrics, name, {metrics[name][1]: 1.0}, origin) or 0) > 0 for name in others):
+    others = [name for name in metrics if name.startswith(_OTHERS)]
+    if any((_value(metrics, name, {metrics[name][1]: 1.0}, origin) or 0) > 0 for name in others):
         return None
-    counts = [value(metrics, name, FLOPS, origin) for name in FP32]
+    counts = [_value(metrics, name, FLOPS, origin) for name in _FP32]
     if None in counts:
         return None
-    return work(sum(count * flops for count, flops in zip(counts, FP32.values())), origin, "FLOPs")
+    return work(sum(count * flops for count, flops in zip(counts, _FP32.values())), origin, "FLOPs")
 
 
-def point(name: str, metrics: Metrics, device: int, origin: str) -> Point:
-    elapsed = value(metrics, DURATION, TIMES, origin)
+def _point(name: str, metrics: _Metrics, device: int, origin: str) -> Point:
+    elapsed = _value(metrics, DURATION, TIMES, origin)
     if elapsed is None:
-        raise bad(origin, f"{DURATION} is missing; allowed: ncu --metrics {DURATION},{','.join(TRAFFIC[1])}")
-    moved = next((sum_ for names in TRAFFIC if (sum_ := total(metrics, names, BYTES, origin)) is not None), None)
-    flops = flops_of(metrics, origin)
+        raise bad(origin, f"{DURATION} is missing; allowed: ncu --metrics {DURATION},{','.join(_TRAFFIC[1])}")
+    moved = next((sum_ for names in _TRAFFIC if (sum_ := _total(metrics, names, BYTES, origin)) is not None), None)
+    flops = _flops_of(metrics, origin)
     return Point(origin, name, [time(elapsed, origin, DURATION)], bytes=moved, flops=flops, device=device,
-                 counted=counted_of(moved, flops))
+                 counted=_counted_of(moved, flops))
 
 
-def counted_of(moved: Optional[float], flops: Optional[float]) -> set[str]:
+def _counted_of(moved: Optional[float], flops: Optional[float]) -> set[str]:
     """The amounts that a profiler has counted."""
     return {key for key, value in (("bytes", moved), ("flops", flops)) if value is not None}
 
 
-def mean(values: list[Optional[float]]) -> Optional[float]:
+def _mean(values: list[Optional[float]]) -> Optional[float]:
     """None where one of them is unknown."""
     return None if None in values else sum(values) / len(values)
 
 
-def merged(points: list[Point]) -> list[Point]:
+def _merged(points: list[Point]) -> list[Point]:
     """Launches of one kernel with one launch configuration are samples of one point; their counters are averaged."""
     launches: dict[tuple[str, int], list[Point]] = {}
     for one in points:
         launches.setdefault((one.name, one.device), []).append(one)
     for same in launches.values():
         same[0].times_s = [time_s for one in same for time_s in one.times_s]
-        same[0].bytes, same[0].flops = mean([one.bytes for one in same]), mean([one.flops for one in same])
-        same[0].counted = counted_of(same[0].bytes, same[0].flops)
+        same[0].bytes, same[0].flops = _mean([one.bytes for one in same]), _mean([one.flops for one in same])
+        same[0].counted = _counted_of(same[0].bytes, same[0].flops)
     return [same[0] for same in launches.values()]
 
 
-def table_lines(text: str) -> list[str]:
+def _table_lines(text: str) -> list[str]:
     """The quoted lines in what `ncu --csv` printed: its table. Messages of ncu and of the program stand around it."""
     return [line for line in text.splitlines() if line.startswith('"')]
 
 
 def raw_table(text: str) -> list[list[str]]:
     """With `--page raw`: names, units and a line per launch. Raises csv.Error."""
-    return list(csv.reader(io.StringIO("\n".join(table_lines(text))), strict=True))
+    return list(csv.reader(io.StringIO("\n".join(_table_lines(text))), strict=True))
 
 
-def wide(header: list[str], lines: list[str], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
+def _wide(header: list[str], lines: list[str], imported: Imported, path: Path) -> Iterator[tuple[str, _Metrics]]:
     """The launches of `--page raw`: a line for each, a column for each metric."""
     units, rows = tables.split(lines[0], f"{path}: units"), lines[1:]
     if len(rows) == 0 or len(units) != len(header):
@@ -110,63 +110,63 @@ def wide(header: list[str], lines: list[str], imported: Imported, path: Path) ->
             yield origin, dict(zip(header, zip(cells, units)))
 
 
-def long(header: list[str], lines: list[str], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
+def _long(header: list[str], lines: list[str], imported: Imported, path: Path) -> Iterator[tuple[str, _Metrics]]:
     """The launches of the table without `--page raw`: a line for each metric of each launch."""
-    tables.check_header(header, ("Kernel Name", *LONG), str(path))
-    launches: dict[tuple[str, ...], Metrics] = {}
-    of_launch = header[: header.index("Section Name" if "Section Name" in header else LONG[0])]
+    tables.check_header(header, ("Kernel Name", *_LONG), str(path))
+    launches: dict[tuple[str, ...], _Metrics] = {}
+    of_launch = header[: header.index("Section Name" if "Section Name" in header else _LONG[0])]
     for index, text in enumerate(lines, 2):
         with imported.row():
             origin = f"{path}: line {index} of the table"
             line = dict(zip(header, tables.whole_line(header, tables.split(text, origin), origin)))
             facts = tuple(line[name] for name in of_launch)
             metrics = launches.setdefault(facts, {name: (line[name], "") for name in of_launch})
-            name, unit, found = (line[column] for column in LONG)
-            metrics.setdefault(LABELS.get(name, name), (found, unit))  # a line of a rule has no metric
+            name, unit, found = (line[column] for column in _LONG)
+            metrics.setdefault(_LABELS.get(name, name), (found, unit))  # a line of a rule has no metric
     yield from ((f"{path}: launch {index}", metrics) for index, metrics in enumerate(launches.values(), 1))
 
 
-def load_csv(path: Path) -> Imported:
-    first, *lines = table_lines(read(path, "the output of ncu --csv")) or [""]
+def _load_csv(path: Path) -> Imported:
+    first, *lines = _table_lines(read(path, "the output of ncu --csv")) or [""]
     header = tables.split(first, str(path))
     if not lines or "Kernel Name" not in header:
         raise bad(str(path), "no table with a column 'Kernel Name'; is this the output of ncu --csv, best with --page raw?")
     imported = Imported([])
-    launches = long if LONG[0] in header else wide
+    launches = _long if _LONG[0] in header else _wide
     for origin, metrics in launches(header, lines, imported, path):
         with imported.row():
             launch = [f"{key}={metrics[key][0]}" for key in ("Grid Size", "Block Size") if key in metrics]
             name = " ".join([metrics["Kernel Name"][0], *launch])
             device = device_number(metrics.get("Device", ("0", ""))[0] or 0, origin)
-            imported.points.append(point(name, metrics, device, origin))
-    imported.points = merged(imported.points)
+            imported.points.append(_point(name, metrics, device, origin))
+    imported.points = _merged(imported.points)
     return imported
 
 
-def load_report(path: Path) -> Imported:
+def _load_report(path: Path) -> Imported:
     """A .ncu-rep by NVIDIA's own reader, which comes with Nsight Compute (extras/python)."""
     try:
         import ncu_report
     except ImportError:
         raise bad(str(path), "the Python package ncu_report of Nsight Compute (extras/python) reads it; without it, "
                              "`ncu --import FILE --csv --page raw` writes what this command reads") from None
-    open_regular(path, LARGEST).close()
+    open_regular(path, _LARGEST).close()
     imported = Imported([])
     try:
         context = ncu_report.load_report(str(path))
         for actions in context:
             for action in actions:
                 metrics = {name: (action[name].value(), action[name].unit()) for name in action}
-                launch = [f"{key}={metrics[metric][0]}" for key, metric in LAUNCH if metric in metrics]
+                launch = [f"{key}={metrics[metric][0]}" for key, metric in _LAUNCH if metric in metrics]
                 with imported.row():
-                    imported.points.append(point(" ".join([action.name(), *launch]), metrics, 0, f"{path}: {action.name()}"))
+                    imported.points.append(_point(" ".join([action.name(), *launch]), metrics, 0, f"{path}: {action.name()}"))
     except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
         if sys.flags.dev_mode:
             raise
         raise bad(str(path), f"no report of Nsight Compute: {error}") from None
-    imported.points = merged(imported.points)
+    imported.points = _merged(imported.points)
     return imported
 
 
 def load(path: Path) -> Imported:
-    return load_report(path) if path.suffix == ".ncu-rep" else load_csv(path)
+    return _load_report(path) if path.suffix == ".ncu-rep" else _load_csv(path)

@@ -11,18 +11,18 @@ from ridgebench.importers.point import (
 )
 
 # Summaries by their tag. A cold time is that of launches behind a flushed L2, a batch's is that of launches in a row.
-TIMES = (("nv/cold/time/gpu/mean", "cold"), ("nv/batch/time/gpu/mean", "steady"))
-BANDWIDTH = "nv/cold/bw/global/bytes_per_second"
+_TIMES = (("nv/cold/time/gpu/mean", "cold"), ("nv/batch/time/gpu/mean", "steady"))
+_BANDWIDTH = "nv/cold/bw/global/bytes_per_second"
 # The same as columns of the CSV file, whose names hold the unit.
-COLUMNS = (("GPU Time (sec)", "cold"), ("Batch GPU (sec)", "steady"))
-COLUMN_OF_BANDWIDTH = "GlobalMem BW (bytes/sec)"
+_COLUMNS = (("GPU Time (sec)", "cold"), ("Batch GPU (sec)", "steady"))
+_COLUMN_OF_BANDWIDTH = "GlobalMem BW (bytes/sec)"
 # Columns of summaries without a unit in brackets; every other one below `Skipped` is an axis of a later benchmark.
-SUMMARIES = ("Skipped", "Samples", "Noise", "BWUtil", "HBWPeak", "LoadEff", "StoreEff", "L1HitRate", "L2HitRate")
-WITH_UNIT = re.compile(r".*\([^()]*\)")
-DEVICE = ("Benchmark", "Device", "Device Name")
+_SUMMARIES = ("Skipped", "Samples", "Noise", "BWUtil", "HBWPeak", "LoadEff", "StoreEff", "L1HitRate", "L2HitRate")
+_WITH_UNIT = re.compile(r".*\([^()]*\)")
+_DEVICE = ("Benchmark", "Device", "Device Name")
 # type_strings.cuh. Formats that ridgebench does not have get a name too, so that the row is left out by it.
-TYPES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "float": "fp32", "double": "fp64", "half": "fp16"}
-TYPES |= {f"{letter}{bits}": f"{kind}{bits}" for letter, kind in (("I", "int"), ("U", "uint")) for bits in (8, 16, 32, 64)}
+_TYPES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "float": "fp32", "double": "fp64", "half": "fp16"}
+_TYPES |= {f"{letter}{bits}": f"{kind}{bits}" for letter, kind in (("I", "int"), ("U", "uint")) for bits in (8, 16, 32, 64)}
 
 
 def states(document: dict, origin: str) -> Iterator[tuple[str, dict]]:
@@ -42,12 +42,12 @@ def summaries(state: dict, origin: str) -> dict[str, Any]:
     return found
 
 
-def type_of(axes: dict[str, Any]) -> tuple[Optional[str], Optional[str]]:
+def _type_of(axes: dict[str, Any]) -> tuple[Optional[str], Optional[str]]:
     """The axis that states the format, and the format: T, else the only axis with the name of a type.
 
     Of several types none is the format, unless ridgebench has none of them: then the format is all, and the row is left out.
     """
-    typed = {name: TYPES[str(value)] for name, value in axes.items() if str(value) in TYPES}
+    typed = {name: _TYPES[str(value)] for name, value in axes.items() if str(value) in _TYPES}
     one = next((name for name in typed if name.partition("{")[0] == "T"), next(iter(typed)) if len(typed) == 1 else None)
     if one is not None:
         return one, typed[one]
@@ -55,12 +55,12 @@ def type_of(axes: dict[str, Any]) -> tuple[Optional[str], Optional[str]]:
     return None, None if known or not typed else " and ".join(dict.fromkeys(typed.values()))
 
 
-def points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandwidth: Any, device: int,
-           origin: str) -> list[Point]:
+def _points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandwidth: Any, device: int,
+            origin: str) -> list[Point]:
     """A point for each regime that has a time."""
     found = []
     shown = " ".join([name, *(f"{key}={value}" for key, value in axes.items())])
-    (typed, stated), sizes = type_of(axes), shape_of(axes)
+    (typed, stated), sizes = _type_of(axes), shape_of(axes)
     others = (f"{key}={value}" for key, value in axes.items() if key != typed and not shape_of({key: value}))
     technique = " ".join([name, *others])  # float, string and further type axes: a row's id has all of them
     for value, regime in times:
@@ -80,7 +80,7 @@ def points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandwi
     return found
 
 
-def load_json(path: Path, root: dict) -> Imported:
+def _load_json(path: Path, root: dict) -> Imported:
     imported = Imported([])
     for index, device in enumerate(objects(root, "devices", str(path), optional=True)):
         imported.models[device_number(device.get("id"), f"{path}: devices[{index}]")] = str(device.get("name"))
@@ -91,27 +91,27 @@ def load_json(path: Path, root: dict) -> Imported:
                 raise ResultsError(f"{name}: {state.get('skip_reason') or 'skipped'}")
             axes = {str(a.get("name")): a.get("value") for a in objects(state, "axis_values", origin, optional=True)}
             values = summaries(state, origin)
-            times = [(values.get(tag), regime) for tag, regime in TIMES]
+            times = [(values.get(tag), regime) for tag, regime in _TIMES]
             device = device_number(state.get("device") or 0, origin)
-            imported.points += points(name, axes, times, values.get(BANDWIDTH), device, origin)
+            imported.points += _points(name, axes, times, values.get(_BANDWIDTH), device, origin)
     return imported
 
 
-def axis_columns(header: list[str]) -> list[str]:
+def _axis_columns(header: list[str]) -> list[str]:
     """The columns of axes. Those of the first benchmark stand before `Skipped`, those of later ones below its summaries.
 
     A power of two comes a second time as a plain number.
     """
     before = header.index("Skipped")
     found = [name for name in header[:before] if not name.endswith("(pow2)")]
-    found += [name for name in header[before:] if name not in SUMMARIES and not WITH_UNIT.fullmatch(name)]
-    return [name for name in dict.fromkeys(found) if name not in DEVICE]
+    found += [name for name in header[before:] if name not in _SUMMARIES and not _WITH_UNIT.fullmatch(name)]
+    return [name for name in dict.fromkeys(found) if name not in _DEVICE]
 
 
-def load_csv(path: Path) -> Imported:
+def _load_csv(path: Path) -> Imported:
     imported = Imported([])
-    header, lines = tables.lines(path, imported, ("Benchmark", "Skipped", COLUMNS[0][0]))
-    names = axis_columns(header)
+    header, lines = tables.lines(path, imported, ("Benchmark", "Skipped", _COLUMNS[0][0]))
+    names = _axis_columns(header)
     for cells, origin in lines:
         with imported.row():
             if cells["Skipped"] != "No":
@@ -120,13 +120,13 @@ def load_csv(path: Path) -> Imported:
             if cells.get("Device Name"):
                 imported.models[device] = cells["Device Name"]
             axes = {name: cells[name] for name in names if cells[name]}
-            times = [(cells.get(column), regime) for column, regime in COLUMNS]
-            imported.points += points(cells["Benchmark"], axes, times, cells.get(COLUMN_OF_BANDWIDTH), device, origin)
+            times = [(cells.get(column), regime) for column, regime in _COLUMNS]
+            imported.points += _points(cells["Benchmark"], axes, times, cells.get(_COLUMN_OF_BANDWIDTH), device, origin)
     return imported
 
 
 def load(path: Path) -> Imported:
     text = read(path, "nvbench's output")
     if text.lstrip()[:1] in ("{", "["):
-        return load_json(path, parse_lenient(text, str(path)))
-    return load_csv(path)
+        return _load_json(path, parse_lenient(text, str(path)))
+    return _load_csv(path)

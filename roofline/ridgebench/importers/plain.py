@@ -13,32 +13,32 @@ from ridgebench.importers.point import Imported, Point, bad, number, shape_of, t
 from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
 from ridgebench.text import quoted
 
-QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
-TEXTS = ("name", "operation", "technique", "format", "shape")
-WITH_UNIT = re.compile(r"(time|bytes|flops)(?:_|\s*[\[(])([^\])]+)[\])]?")
+_QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
+_TEXTS = ("name", "operation", "technique", "format", "shape")
+_WITH_UNIT = re.compile(r"(time|bytes|flops)(?:_|\s*[\[(])([^\])]+)[\])]?")
 
 
-def quantities(header: list[str], origin: str) -> dict[str, tuple[str, float]]:
+def _quantities(header: list[str], origin: str) -> dict[str, tuple[str, float]]:
     """The column of each quantity with the scale of its unit."""
     found = {}
     for column in header:
-        match = WITH_UNIT.fullmatch(column)
+        match = _WITH_UNIT.fullmatch(column)
         kind, unit = match.groups() if match else (column, "")
-        if kind in QUANTITIES:
+        if kind in _QUANTITIES:
             if kind == "time" and not unit:
                 raise bad(origin, "column 'time' has no unit; allowed: time_s, time_ms, time_us, time_ns")
             if kind in found:
                 raise bad(origin, f"two columns hold {kind}: {found[kind][0]!r} and {column!r}")
-            found[kind] = (column, scale(QUANTITIES[kind], unit, origin, kind) if unit else 1.0)
-        elif column not in TEXTS and not re.fullmatch("[A-Za-z]", column):
-            raise bad(origin, f"unknown column {quoted(column)}; allowed: {', '.join(TEXTS)}, time_us, flops, bytes, "
+            found[kind] = (column, scale(_QUANTITIES[kind], unit, origin, kind) if unit else 1.0)
+        elif column not in _TEXTS and not re.fullmatch("[A-Za-z]", column):
+            raise bad(origin, f"unknown column {quoted(column)}; allowed: {', '.join(_TEXTS)}, time_us, flops, bytes, "
                               "and dimensions of one letter")
     if "time" not in found:
         raise bad(origin, "no column with a time; allowed: time_s, time_ms, time_us, time_ns")
     return found
 
 
-def dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
+def _dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
     """The shape of a line, by its column or by the columns of one letter."""
     letters = {name: cells[name] for name in cells if len(name) == 1 and cells[name]}
     if cells.get("shape"):
@@ -55,7 +55,7 @@ def dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
 def load(path: Path) -> Imported:
     imported = Imported([])
     header, lines = tables.lines(path, imported, ("name",), distinct=True)
-    columns = quantities(header, f"{path}:1")
+    columns = _quantities(header, f"{path}:1")
     for cells, origin in lines:
         with imported.row():
             values = {}
@@ -68,5 +68,5 @@ def load(path: Path) -> Imported:
             imported.points.append(Point(
                 origin, cells["name"], [values["time"]], flops=values.get("flops"), bytes=values.get("bytes"),
                 operation=cells.get("operation") or None, technique=cells.get("technique") or None,
-                format=cells.get("format") or None, shape=dimensions(cells, origin)))
+                format=cells.get("format") or None, shape=_dimensions(cells, origin)))
     return imported

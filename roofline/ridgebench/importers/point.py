@@ -10,10 +10,10 @@ from ridgebench.files import ResultsError
 from ridgebench.text import quoted
 
 # 1e-15 s to 1e9 s, and at most a zettabyte or a zettaflop: what is outside was read in a wrong unit.
-LEAST_TIME, MOST_TIME, MOST_WORK = 1e-15, 1e9, 1e21
+_LEAST_TIME, _MOST_TIME, _MOST_WORK = 1e-15, 1e9, 1e21
 MOST_SAMPLES = 100_000
 LONGEST_NAME = 1000
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)  # no nan, no inf
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)  # no nan, no inf
 
 
 @dataclass
@@ -78,7 +78,7 @@ def named(value: dict, key: str, origin: str) -> str:
 
 def number(text: Any, origin: str, what: str) -> float:
     """A finite number of a text or a JSON number. Raises ResultsError."""
-    if isinstance(text, str) and NUMBER.fullmatch(text.strip()):
+    if isinstance(text, str) and _NUMBER.fullmatch(text.strip()):
         text = float(text)
     if isinstance(text, bool) or not isinstance(text, (int, float)) or not abs(text) <= sys.float_info.max:
         raise bad(origin, f"{what} is {quoted(text)}; allowed: a number")
@@ -86,14 +86,14 @@ def number(text: Any, origin: str, what: str) -> float:
 
 
 def time(value: float, origin: str, what: str) -> float:
-    if not LEAST_TIME <= value <= MOST_TIME:
-        raise bad(origin, f"{what} is {value:g} s; allowed: {LEAST_TIME:g} to {MOST_TIME:g}")
+    if not _LEAST_TIME <= value <= _MOST_TIME:
+        raise bad(origin, f"{what} is {value:g} s; allowed: {_LEAST_TIME:g} to {_MOST_TIME:g}")
     return value
 
 
 def work(value: float, origin: str, what: str) -> float:
-    if not 0 <= value <= MOST_WORK:
-        raise bad(origin, f"{what} is {value:g}; allowed: 0 to {MOST_WORK:g}")
+    if not 0 <= value <= _MOST_WORK:
+        raise bad(origin, f"{what} is {value:g}; allowed: 0 to {_MOST_WORK:g}")
     return value
 
 

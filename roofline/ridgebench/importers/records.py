@@ -17,10 +17,10 @@ from ridgebench.text import clean, quoted
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
 COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones
-UNSAFE = re.compile(r"[^\w.<>:,=+-]+")  # in an id, whose parts a slash separates
+_UNSAFE = re.compile(r"[^\w.<>:,=+-]+")  # in an id, whose parts a slash separates
 
 
-def find_time(point: Point) -> None:
+def _find_time(point: Point) -> None:
     """Derives the time of a point that has a rate in its place. Raises ResultsError."""
     if point.rate is None:
         return
@@ -32,7 +32,7 @@ def find_time(point: Point) -> None:
     point.times_s = [time(amount / per_s, point.origin, f"{kind} over {kind} per second")]
 
 
-def spread(times: list[float]) -> dict[str, float]:
+def _spread(times: list[float]) -> dict[str, float]:
     """What several samples say beside the median. The harness's interval is not that of another tool's samples."""
     if len(times) < 2:
         return {}
@@ -40,9 +40,9 @@ def spread(times: list[float]) -> dict[str, float]:
     return {"time_min_s": min(times), "time_p10_s": tenths[0], "time_p90_s": tenths[-1]}
 
 
-def identity(point: Point, backend: str) -> dict[str, Any]:
-    operation = UNSAFE.sub("_", point.operation or "external") or "external"
-    technique = UNSAFE.sub("_", point.technique or point.name)[:LONGEST_NAME] or "external"
+def _identity(point: Point, backend: str) -> dict[str, Any]:
+    operation = _UNSAFE.sub("_", point.operation or "external") or "external"
+    technique = _UNSAFE.sub("_", point.technique or point.name)[:LONGEST_NAME] or "external"
     sizes = shape_text(point.shape)
     device = backend if backend == "cpu" else f"cuda:{point.device}"
     parts = [operation, technique, str(point.format), *filter(None, [sizes]), point.regime]
@@ -50,25 +50,25 @@ def identity(point: Point, backend: str) -> dict[str, Any]:
             "backend": backend}
 
 
-def record(point: Point, tool: str, backend: str) -> dict[str, Any]:
+def _record(point: Point, tool: str, backend: str) -> dict[str, Any]:
     """The record of a point: every key of the schema, null where the tool does not say it."""
     times = point.times_s[:MOST_SAMPLES]
     middle, flops, moved = median(times), point.flops or 0.0, point.bytes or 0.0
     values = dict.fromkeys(schema_of("record")["properties"])
-    values |= {"schema": "ridgebench.record/1", **identity(point, backend)}
+    values |= {"schema": "ridgebench.record/1", **_identity(point, backend)}
     values |= {"origin": "external", "role": "kernel", "burst": False, "engine": "fma" if flops else "memory"}
     values |= {"format": point.format, "arithmetic": point.format, "shape": point.shape}
     values |= {"accumulator": number_formats.sums(str(point.format))}
     values |= {"regime": point.regime, "flops": flops, "bytes": moved, "written_fraction": 0.0}
     values |= {"intensity_flop_per_byte": flops / moved if moved else None, "status": "unverified"}
     values |= {"reason": f"measured by {tool}; nothing checked its output", "sets": 0, "samples_s": times}
-    values |= {"samples_per_batch": 1, "launches_per_sample": 0, "time_median_s": middle, **spread(times)}
+    values |= {"samples_per_batch": 1, "launches_per_sample": 0, "time_median_s": middle, **_spread(times)}
     values |= {"flops_per_s": flops / middle or None, "bytes_per_s": moved / middle or None, "clocks_hz": []}
     values |= {"telemetry": {}, "flags": [MEAN] * point.is_mean + [COUNTED] * ("bytes" in point.counted)}
     return values
 
 
-def whole_point(point: Point, default_format: Optional[str]) -> None:
+def _whole_point(point: Point, default_format: Optional[str]) -> None:
     """Gives a point its format, work and time. Raises ResultsError where it has none, or contradicts itself."""
     if len(point.name) > LONGEST_NAME:
         raise bad(point.origin, f"the name has {len(point.name)} characters; allowed: up to {LONGEST_NAME}")
@@ -80,7 +80,7 @@ def whole_point(point: Point, default_format: Optional[str]) -> None:
     if point.format is None:
         raise ResultsError(f"{point.name}: format {stated[:60]}; ridgebench has {number_formats.allowed()}")
     complete(point)
-    find_time(point)
+    _find_time(point)
 
 
 def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:
@@ -88,8 +88,8 @@ def records(imported: Imported, tool: str, backend: str, default_format: Optiona
     made: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for point in imported.points:
         with imported.row():
-            whole_point(point, default_format)
-            one = clean(record(point, tool, backend))
+            _whole_point(point, default_format)
+            one = clean(_record(point, tool, backend))
             made.setdefault(one["id"], []).append((point.origin, one))
     for name, same in made.items():
         if len(same) > 1:
@@ -98,7 +98,7 @@ def records(imported: Imported, tool: str, backend: str, default_format: Optiona
     return [same[0][1] for same in made.values() if len(same) == 1]
 
 
-def nothing(part: dict[str, Any]) -> dict[str, Any]:
+def _nothing(part: dict[str, Any]) -> dict[str, Any]:
     """Null for every required key of an object of the schema."""
     return dict.fromkeys(part["required"])
 
@@ -107,12 +107,12 @@ def environment(imported: Imported, rows: list[dict], tool: str, source: Path, o
                 command: list[str]) -> dict[str, Any]:
     """environment.json: the foreign file and what it says of its devices; everything else is null."""
     keys = schema_of("environment")
-    values = nothing(keys)
+    values = _nothing(keys)
     for part in ("host", "build"):
-        values[part] = nothing(keys["properties"][part])
+        values[part] = _nothing(keys["properties"][part])
     devices = []
     for name in dict.fromkeys(row["device"] for row in rows):
-        device = nothing(keys["properties"]["devices"]["items"])
+        device = _nothing(keys["properties"]["devices"]["items"])
         model = options["model"] or (imported.models.get(int(name[5:])) if name != "cpu" else None)
         devices.append({**device, "name": name, "backend": "cpu" if name == "cpu" else "cuda", "model": model})
     digest = hashlib.sha256(source.read_bytes()).hexdigest()

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from ridgebench.files import read
 from ridgebench.importers.point import LONGEST_NAME, Imported, bad
 
-MOST_ROWS = 200_000
-MOST_COLUMNS = 20_000
+_MOST_ROWS = 200_000
+_MOST_COLUMNS = 20_000
 csv.field_size_limit(2**20)
 
 
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """The cells of a line by the names of their columns, and its place."""
 
     cells: dict[str, str]
@@ -27,7 +27,7 @@ def split(line: str, origin: str) -> list[str]:
         raise bad(origin, f"no line of a table with commas: {error}") from None
 
 
-def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct: bool = False) -> tuple[list[str], list[Line]]:
+def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct: bool = False) -> tuple[list[str], list[_Line]]:
     """The header, which must name the needed columns, and the lines below it; bad ones are left out.
 
     Of columns with one name the first counts; `distinct` refuses them. A cell ends with its line.
@@ -37,8 +37,8 @@ def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct
         raise bad(str(path), "no row below the header")
     (origin, first), *rest = texts
     header = split(first, origin)
-    if len(rest) > MOST_ROWS or len(header) > MOST_COLUMNS:
-        raise bad(str(path), f"allowed: up to {MOST_ROWS} rows and {MOST_COLUMNS} columns")
+    if len(rest) > _MOST_ROWS or len(header) > _MOST_COLUMNS:
+        raise bad(str(path), f"allowed: up to {_MOST_ROWS} rows and {_MOST_COLUMNS} columns")
     if max(map(len, header)) > LONGEST_NAME:
         raise bad(origin, f"a column has a name of {max(map(len, header))} characters; allowed: up to {LONGEST_NAME}")
     check_header(header, needed, origin)
@@ -50,7 +50,7 @@ def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct
             cells: dict[str, str] = {}
             for name, cell in zip(header, whole_line(header, split(line, origin), origin)):
                 cells.setdefault(name, cell)
-            found.append(Line(cells, origin))
+            found.append(_Line(cells, origin))
     return header, found
 
 

@@ -13,13 +13,13 @@ from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time
 from ridgebench.importers.units import RATES, TIMES, scale, si
 
-HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
-WHISKERS = ("-min", "-max")  # columns of the quantiles
+_HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
+_WHISKERS = ("-min", "-max")  # columns of the quantiles
 
 
-def point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str) -> Point:
+def _point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str) -> Point:
     shown = " ".join([name, *(f"{key}={size}" for key, size in sizes.items())])
-    found = Point(origin, shown, [], technique=name, shape=shape_of({k: whole(v) for k, v in sizes.items()}))
+    found = Point(origin, shown, [], technique=name, shape=shape_of({k: _whole(v) for k, v in sizes.items()}))
     amount = number(value, origin, name)
     if unit in TIMES or unit.lower() in TIMES:
         found.times_s = [time(si(amount, scale(TIMES, unit, origin, name)), origin, name)]
@@ -31,29 +31,29 @@ def point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str) 
     return found
 
 
-def whole(text: str) -> str:
+def _whole(text: str) -> str:
     """pandas writes whole sizes as 4096.0."""
     return re.sub(r"\.0*$", "", text)
 
 
-def columns(header: list[str], unit: Optional[str], origin: str) -> dict[str, tuple[str, str]]:
+def _columns(header: list[str], unit: Optional[str], origin: str) -> dict[str, tuple[str, str]]:
     """The columns with values: column to its name and unit. A column of sizes has no unit."""
     found = {}
     for column in header:
-        match = HEADER.fullmatch(column)
-        if match and match[1] and not column.endswith(WHISKERS):
+        match = _HEADER.fullmatch(column)
+        if match and match[1] and not column.endswith(_WHISKERS):
             found[column] = (match[1], match[2])
     if found:
         return found
     if unit is None:
         raise bad(origin, "no column names a unit, as in `Triton (GB/s)`; --unit states it")
-    return {column: (column, unit) for column in header[1:] if not column.endswith(WHISKERS)}
+    return {column: (column, unit) for column in header[1:] if not column.endswith(_WHISKERS)}
 
 
 def load(path: Path, unit: Optional[str] = None) -> Imported:
     imported = Imported([])
     header, lines = tables.lines(path, imported)
-    values = columns(header, unit, f"{path}:1")
+    values = _columns(header, unit, f"{path}:1")
     first = min((header.index(column) for column in values), default=0)
     for cells, origin in lines:
         sizes = {name: cells[name] for name in header[:first] if name}
@@ -61,5 +61,5 @@ def load(path: Path, unit: Optional[str] = None) -> Imported:
             with imported.row():
                 if cells[column].lower() in ("", "nan"):  # a provider that did not run at this size
                     raise ResultsError(f"{name} at {sizes}: no value")
-                imported.points.append(point(name, cells[column], of, sizes, origin))
+                imported.points.append(_point(name, cells[column], of, sizes, origin))
     return imported

@@ -9,11 +9,11 @@ import numpy as np
 
 from ridgebench.kernels.library import KernelError, storage
 
-TORCH = {"fp32": "float32", "tf32": "float32", "tf32x3": "float32", "fp16": "float16", "bf16": "bfloat16",
-         "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "fp64": "float64", "int8": "int8"}
+_TORCH = {"fp32": "float32", "tf32": "float32", "tf32x3": "float32", "fp16": "float16", "bf16": "bfloat16",
+          "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "fp64": "float64", "int8": "int8"}
 
 
-def numpy_array(pointer: int, number_format: str, shape: Sequence[int], written: bool) -> np.ndarray:
+def _numpy_array(pointer: int, number_format: str, shape: Sequence[int], written: bool) -> np.ndarray:
     dtype = np.dtype(storage(number_format))
     memory = (ctypes.c_char * (math.prod(shape) * dtype.itemsize)).from_address(pointer)
     array = np.frombuffer(memory, dtype).reshape(shape)
@@ -21,10 +21,10 @@ def numpy_array(pointer: int, number_format: str, shape: Sequence[int], written:
     return array
 
 
-def torch_array(pointer: int, number_format: str, shape: Sequence[int], stream: Optional[int]) -> Any:
+def _torch_array(pointer: int, number_format: str, shape: Sequence[int], stream: Optional[int]) -> Any:
     import torch
 
-    dtype = getattr(torch, TORCH[number_format], None)
+    dtype = getattr(torch, _TORCH[number_format], None)
     if dtype is None:
         raise KernelError(f"torch {torch.__version__} has no type for {number_format}")
     # Neither way has a type for bf16 and fp8: the bytes get theirs afterwards.
@@ -32,11 +32,11 @@ def torch_array(pointer: int, number_format: str, shape: Sequence[int], stream: 
     if stream is None:
         memory = torch.from_numpy(np.frombuffer((ctypes.c_char * size).from_address(pointer), np.uint8))
     else:
-        memory = torch.as_tensor(CudaBytes(pointer, size), device="cuda")
+        memory = torch.as_tensor(_CudaBytes(pointer, size), device="cuda")
     return memory.view(dtype).reshape(tuple(shape))
 
 
-def cupy_array(pointer: int, number_format: str, shape: Sequence[int]) -> Any:
+def _cupy_array(pointer: int, number_format: str, shape: Sequence[int]) -> Any:
     import cupy
 
     dtype = np.dtype(storage(number_format))
@@ -44,7 +44,7 @@ def cupy_array(pointer: int, number_format: str, shape: Sequence[int]) -> Any:
     return cupy.ndarray(tuple(shape), dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
-class CudaBytes:
+class _CudaBytes:
     """Device memory by the CUDA array interface, version 3."""
 
     def __init__(self, pointer: int, size: int) -> None:
@@ -54,10 +54,10 @@ class CudaBytes:
 def arrays_of(library: str, operands: Sequence[tuple[int, str, Sequence[int], bool]], stream: Optional[int]) -> list[Any]:
     """One array per operand: its pointer, format, shape, and whether the kernel writes it. `stream`: None on a host."""
     if library == "numpy":
-        return [numpy_array(*operand) for operand in operands]
+        return [_numpy_array(*operand) for operand in operands]
     if library == "torch":
-        return [torch_array(pointer, number_format, shape, stream) for pointer, number_format, shape, _ in operands]
-    return [cupy_array(pointer, number_format, shape) for pointer, number_format, shape, _ in operands]
+        return [_torch_array(pointer, number_format, shape, stream) for pointer, number_format, shape, _ in operands]
+    return [_cupy_array(pointer, number_format, shape) for pointer, number_format, shape, _ in operands]
 
 
 def current(library: str, stream: Optional[int]) -> Any:
@@ -67,13 +67,13 @@ def current(library: str, stream: Optional[int]) -> Any:
     if library == "torch":
         import torch
 
-        return TorchStream(torch, torch.cuda.ExternalStream(stream))
+        return _TorchStream(torch, torch.cuda.ExternalStream(stream))
     import cupy
 
     return cupy.cuda.ExternalStream(stream)
 
 
-class TorchStream:
+class _TorchStream:
     """torch.cuda.stream() as a context that can be entered more than once."""
 
     def __init__(self, torch: Any, stream: Any) -> None:

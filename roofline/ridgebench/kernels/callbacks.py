@@ -22,22 +22,22 @@ def raised(error: BaseException, file: Optional[str]) -> str:
     return f"{text} ({Path(file or '').name}:{lines[-1]})" if lines else text
 
 
-def explain(error: BaseException, function: Any, message: int) -> None:
+def _explain(error: BaseException, function: Any, message: int) -> None:
     """Writes what a callback raised to the buffer of the library."""
-    text = str(error) if isinstance(error, KernelError) else raised(error, file_of(function))
+    text = str(error) if isinstance(error, KernelError) else raised(error, _file_of(function))
     data = one_line(text).encode("utf-8", "replace")[: c.MESSAGE_BYTES - 1]
     ctypes.memmove(message, data + b"\0", len(data) + 1)
 
 
-def file_of(function: Any) -> Optional[str]:
+def _file_of(function: Any) -> Optional[str]:
     return getattr(getattr(function, "__code__", None), "co_filename", None)
 
 
-def doubles(pointer: int, shape: Sequence[int]) -> np.ndarray:
+def _doubles(pointer: int, shape: Sequence[int]) -> np.ndarray:
     return np.frombuffer((ctypes.c_double * math.prod(shape)).from_address(pointer)).reshape(shape)
 
 
-def filled(into: np.ndarray, result: Any, operation: Operation, what: str) -> None:
+def _filled(into: np.ndarray, result: Any, operation: Operation, what: str) -> None:
     """Copies what a reference returned."""
     found = np.asarray(result)
     if found.dtype.kind not in "fiub":
@@ -51,15 +51,15 @@ def reference_callback(operation: Operation) -> Any:
     def reference(_user: Any, sizes: Any, inputs: Any, values: int, norms: int, message: int) -> int:
         try:
             shapes = [operation.shape_of(operand, sizes) for operand in operation.operands]
-            arrays = [doubles(inputs[i], shape) for i, shape in enumerate(shapes[:-1])]
+            arrays = [_doubles(inputs[i], shape) for i, shape in enumerate(shapes[:-1])]
             result = operation.reference(*arrays)
             has_norms = isinstance(result, tuple) and len(result) == 2
-            filled(doubles(values, shapes[-1]), result[0] if has_norms else result, operation, "values")
+            _filled(_doubles(values, shapes[-1]), result[0] if has_norms else result, operation, "values")
             if has_norms:
-                filled(doubles(norms, shapes[-1]), result[1], operation, "norms")
+                _filled(_doubles(norms, shapes[-1]), result[1], operation, "norms")
             return int(has_norms)
         except BaseException as error:  # nothing may cross the library, a KeyboardInterrupt neither
-            explain(error, operation.reference, message)
+            _explain(error, operation.reference, message)
             return -1
 
     return c.REFERENCE(reference)
@@ -72,7 +72,7 @@ def amounts_callback(operation: Operation) -> Any:
             flops[0], terms[0] = operation.amount("flops", known), operation.amount("terms", known)
             return 0
         except BaseException as error:
-            explain(error, None, message)
+            _explain(error, None, message)
             return -1
 
     return c.AMOUNTS(amounts)
@@ -94,10 +94,10 @@ class Launches:
                 shape = kernel.operation.shape_of(operand, sizes)
                 found.append((operands[i], operand.format or number_format.decode(), shape, written))
             arrays = arrays_of(kernel.library, found, stream)
-            self.calls.append(bound(kernel.function, arrays, None if stream is None else current(kernel.library, stream)))
+            self.calls.append(_bound(kernel.function, arrays, None if stream is None else current(kernel.library, stream)))
             return len(self.calls) - 1
         except BaseException as error:
-            explain(error, None, message)
+            _explain(error, None, message)
             return -1
 
     def launch(self, _user: Any, index: int, message: int) -> int:
@@ -105,14 +105,14 @@ class Launches:
             self.calls[index]()
             return 0
         except BaseException as error:
-            explain(error, self.kernel.function, message)
+            _explain(error, self.kernel.function, message)
             return -1
 
     def release(self, _user: Any, index: int) -> None:
         self.calls[index] = None
 
 
-def bound(function: Callable[..., Any], arrays: Sequence[Any], context: Any) -> Callable[[], None]:
+def _bound(function: Callable[..., Any], arrays: Sequence[Any], context: Any) -> Callable[[], None]:
     """The call of a kernel on its arrays, in the context if there is one."""
     output = arrays[-1] if arrays else None
 
@@ -133,5 +133,5 @@ def bound(function: Callable[..., Any], arrays: Sequence[Any], context: Any) -> 
 def empty_launch() -> Any:
     """A launch that goes the way of all others, to a kernel that does nothing."""
     launches = Launches(None)
-    launches.calls.append(bound(lambda: None, (), None))
+    launches.calls.append(_bound(lambda: None, (), None))
     return c.EMPTY_LAUNCH(lambda _user: launches.launch(None, 0, 0))

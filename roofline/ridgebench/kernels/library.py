@@ -14,12 +14,12 @@ from ridgebench import command_line
 from ridgebench.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError
 from ridgebench.text import one_line
 
-NAME = "libridgebench.so"
-VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
+_NAME = "libridgebench.so"
+_VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
 INTERFACE = 2  # RIDGEBENCH_INTERFACE of the header
 MESSAGE_BYTES = 1024  # RIDGEBENCH_MESSAGE_BYTES
 SERVING = False  # whether the program started this process, to serve the kernels of a file
-INSTALLED = ("", "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")  # under a prefix
+_INSTALLED = ("", "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")  # under a prefix
 
 
 class KernelError(CommandError):
@@ -75,9 +75,9 @@ SIGNATURES = {
 }
 
 
-def inside(*prefixes: Path) -> Optional[Path]:
+def _inside(*prefixes: Path) -> Optional[Path]:
     """The library below the first of the prefixes that has one."""
-    paths = (prefix / folder / NAME for prefix in prefixes for folder in INSTALLED)
+    paths = (prefix / folder / _NAME for prefix in prefixes for folder in _INSTALLED)
     return next((path for path in paths if path.is_file()), None)
 
 
@@ -85,18 +85,18 @@ def find() -> Path:
     """The library of the program that started this process, else the one that RIDGEBENCH_LIBRARY names, the installed one, or
     the newest in build/ of the checkout."""
     binary = Path(command_line.BINARY).resolve()
-    if command_line.BINARY and (own := inside(binary.parent, binary.parent.parent)):
+    if command_line.BINARY and (own := _inside(binary.parent, binary.parent.parent)):
         return own
-    if named := os.environ.get(VARIABLE):
+    if named := os.environ.get(_VARIABLE):
         if Path(named).is_file():
             return Path(named)
-        raise KernelError(f"{VARIABLE}={named} is not a file; allowed: the path of {NAME}")
-    if installed := inside(TREE, *islice(Path(__file__).resolve().parents, 1, 7)):
+        raise KernelError(f"{_VARIABLE}={named} is not a file; allowed: the path of {_NAME}")
+    if installed := _inside(TREE, *islice(Path(__file__).resolve().parents, 1, 7)):
         return installed
-    built = list((ROOT / "build").glob(f"*/{NAME}"))
+    built = list((ROOT / "build").glob(f"*/{_NAME}"))
     if built:
         return max(built, key=lambda path: path.stat().st_mtime)
-    raise KernelError(f"{NAME} is neither installed nor built; scripts/build.sh in {ROOT} builds it, or {VARIABLE} "
+    raise KernelError(f"{_NAME} is neither installed nor built; scripts/build.sh in {ROOT} builds it, or {_VARIABLE} "
                       "names the file")
 
 
@@ -116,23 +116,23 @@ def library() -> Any:
     return loaded
 
 
-STORAGE = {"fp32": np.float32, "tf32": np.float32, "tf32x3": np.float32, "fp16": np.float16, "bf16": np.uint16,
-           "fp8_e4m3": np.uint8, "fp8_e5m2": np.uint8, "fp64": np.float64, "int8": np.int8}
+_STORAGE = {"fp32": np.float32, "tf32": np.float32, "tf32x3": np.float32, "fp16": np.float16, "bf16": np.uint16,
+            "fp8_e4m3": np.uint8, "fp8_e5m2": np.uint8, "fp64": np.float64, "int8": np.int8}
 
 
 def storage(number_format: str) -> Any:
     """The NumPy type that holds a format: its own where NumPy has it, else unsigned integers with its bits."""
     try:
-        return STORAGE[number_format]
+        return _STORAGE[number_format]
     except (KeyError, TypeError):
-        raise KernelError(f"unknown format {number_format!r}; allowed: {', '.join(STORAGE)}") from None
+        raise KernelError(f"unknown format {number_format!r}; allowed: {', '.join(_STORAGE)}") from None
 
 
 def decode(bits: np.ndarray, number_format: str) -> np.ndarray:
     """The numbers, in float32, that an array of a format's bits holds (bf16: uint16, fp8: uint8); fp64 in float64."""
     bits = np.ascontiguousarray(bits, storage(number_format))
     numbers = np.empty(bits.shape, np.float64)
-    check(library().ridgebench_decode(number_format.encode(), bits.ctypes.data, bits.size, numbers.ctypes.data))
+    _check(library().ridgebench_decode(number_format.encode(), bits.ctypes.data, bits.size, numbers.ctypes.data))
     return numbers if number_format == "fp64" else numbers.astype(np.float32)
 
 
@@ -140,11 +140,11 @@ def encode(numbers: np.ndarray, number_format: str) -> np.ndarray:
     """The bits of numbers, rounded to float32 (not for fp64) and then to the format as the hardware rounds."""
     numbers = np.ascontiguousarray(numbers, np.float64)
     bits = np.empty(numbers.shape, storage(number_format))
-    check(library().ridgebench_encode(number_format.encode(), numbers.ctypes.data, numbers.size, bits.ctypes.data))
+    _check(library().ridgebench_encode(number_format.encode(), numbers.ctypes.data, numbers.size, bits.ctypes.data))
     return bits
 
 
-def check(code: int) -> None:
+def _check(code: int) -> None:
     """Raises KernelError for a conversion that failed, which no known format does."""
     if code != 0:
         raise KernelError("the library does not know the format", INTERNAL)

@@ -16,10 +16,10 @@ from ridgebench.kernels.run import Run, encoded, joined
 from ridgebench.records import Row, read_rows, shape_text
 from ridgebench.units import counted
 
-Shape = Union[str, Mapping[str, int]]
+_Shape = Union[str, Mapping[str, int]]
 
 
-def text_of(shape: Shape) -> str:
+def _text_of(shape: _Shape) -> str:
     """The text form of a shape, which may be {"m": 4096, "n": 1024}."""
     if isinstance(shape, str):
         return shape
@@ -28,18 +28,18 @@ def text_of(shape: Shape) -> str:
     return shape_text(shape)
 
 
-def number(value: Any, what: str, most: float) -> float:
+def _number(value: Any, what: str, most: float) -> float:
     if isinstance(value, (int, float)) and 0 <= value <= most:
         return value
     raise KernelError(f"{what} is {value!r}; allowed: a number from 0 to {most:g}")
 
 
-def listed(value: Any) -> list[Any]:
+def _listed(value: Any) -> list[Any]:
     """One thing, or a list of them."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-class Request(NamedTuple):
+class _Request(NamedTuple):
     """The options of a run."""
 
     device: str
@@ -50,7 +50,7 @@ class Request(NamedTuple):
     seed: int
 
 
-def measure_here(kernels: Sequence[Kernel], shapes: Sequence[str], asked: Request) -> Path:
+def _measure_here(kernels: Sequence[Kernel], shapes: Sequence[str], asked: _Request) -> Path:
     """Measures kernels in this process; returns the results folder."""
     words = (ctypes.c_char_p * len(sys.argv))(*(encoded(word) for word in sys.argv))
     request = c.CRequest(
@@ -69,7 +69,7 @@ def measure_here(kernels: Sequence[Kernel], shapes: Sequence[str], asked: Reques
                 gc.enable()
 
 
-def measure_isolated(file: str, shapes: Sequence[str], asked: Request) -> Path:
+def _measure_isolated(file: str, shapes: Sequence[str], asked: _Request) -> Path:
     """Measures the kernels of FILE.py:NAME by the program; returns the results folder."""
     if not asked.out:
         raise KernelError(f"measure({file!r}, ...) lacks out, the results folder; allowed: out='FOLDER'")
@@ -91,7 +91,7 @@ def measure_isolated(file: str, shapes: Sequence[str], asked: Request) -> Path:
     return Path(asked.out)
 
 
-def measure(kernels: Union[str, Kernel, Sequence[Kernel]], shapes: Union[Shape, Sequence[Shape]], *, device: str = "",
+def measure(kernels: Union[str, Kernel, Sequence[Kernel]], shapes: Union[_Shape, Sequence[_Shape]], *, device: str = "",
             out: Union[str, Path] = "", seconds: float = 0, seed: int = 1, fill: str = "normal",
             regimes: Union[str, Sequence[str]] = ()) -> list[Row]:
     """Verifies, measures and judges kernels at each shape ("m:4096/n:1024", or a dict of sizes) as `ridgebench run` does.
@@ -105,13 +105,13 @@ def measure(kernels: Union[str, Kernel, Sequence[Kernel]], shapes: Union[Shape, 
     """
     if c.SERVING:
         raise KernelError("the file calls measure() while it is imported; allowed: below `if __name__ == \"__main__\":`")
-    texts = [text_of(shape) for shape in listed(shapes)]
-    asked = Request(device, str(out), fill, listed(regimes), number(seconds, "seconds", 1e9),
-                    int(number(seed, "seed", 2**53)))
+    texts = [_text_of(shape) for shape in _listed(shapes)]
+    asked = _Request(device, str(out), fill, _listed(regimes), _number(seconds, "seconds", 1e9),
+                     int(_number(seed, "seed", 2**53)))
     if isinstance(kernels, str):
-        folder = measure_isolated(kernels, texts, asked)
+        folder = _measure_isolated(kernels, texts, asked)
     else:
-        folder = measure_here(listed(kernels), texts, asked)
+        folder = _measure_here(_listed(kernels), texts, asked)
     rows = read_rows(folder / "records.jsonl")[0]
     own = [row for row in rows if row.isolated is not None]
     if own and all(row.status == "skipped" for row in own):

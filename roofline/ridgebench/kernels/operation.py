@@ -6,13 +6,13 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 from ridgebench.kernels.library import KernelError
 
-Amount = Union[float, Callable[..., float]]  # a number, or a function of the dimensions by name
-LIBRARIES = ("numpy", "torch", "cupy")
-OPERAND = re.compile(r"\s*(\w+)\s*(?::\s*(\w+)\s*)?\[([^\[\]]*)\]\s*(?:,|$)")
+_Amount = Union[float, Callable[..., float]]  # a number, or a function of the dimensions by name
+_LIBRARIES = ("numpy", "torch", "cupy")
+_OPERAND = re.compile(r"\s*(\w+)\s*(?::\s*(\w+)\s*)?\[([^\[\]]*)\]\s*(?:,|$)")
 
 
 @dataclass(frozen=True)
-class Operand:
+class _Operand:
     """An array in row-major order. `format`: None is the format of the case."""
 
     name: str
@@ -25,15 +25,15 @@ class Operation:
     """What kernels compute; made by operation()."""
 
     name: str
-    operands: tuple[Operand, ...]  # the output last
+    operands: tuple[_Operand, ...]  # the output last
     dimensions: tuple[str, ...]
     reference: Callable[..., Any]
-    flops: Amount
-    terms: Amount
+    flops: _Amount
+    terms: _Amount
     formats: tuple[str, ...]
     engine: str
 
-    def shape_of(self, operand: Operand, sizes: Sequence[int]) -> tuple[int, ...]:
+    def shape_of(self, operand: _Operand, sizes: Sequence[int]) -> tuple[int, ...]:
         known = dict(zip(self.dimensions, sizes))
         return tuple(known[name] for name in operand.dimensions)
 
@@ -64,7 +64,7 @@ class Kernel:
         return self.function(*arrays)
 
 
-def names(given: Union[str, Sequence[str]], what: str) -> tuple[str, ...]:
+def _names(given: Union[str, Sequence[str]], what: str) -> tuple[str, ...]:
     """One name, or several."""
     found = (given,) if isinstance(given, str) else given
     if isinstance(found, (list, tuple)) and found and all(isinstance(name, str) for name in found):
@@ -72,14 +72,14 @@ def names(given: Union[str, Sequence[str]], what: str) -> tuple[str, ...]:
     raise KernelError(f"{what} is {given!r}; allowed: a name, or a list of names")
 
 
-def operands_of(text: str, name: str) -> list[Operand]:
+def _operands_of(text: str, name: str) -> list[_Operand]:
     found, rest = [], text
     while rest.strip():
-        match = OPERAND.match(rest)
+        match = _OPERAND.match(rest)
         if not match:
             break
         dimensions = tuple(part.strip() for part in match[3].split(",") if part.strip())
-        found.append(Operand(match[1], match[2], dimensions))
+        found.append(_Operand(match[1], match[2], dimensions))
         rest = rest[match.end():]
     if rest.strip() or not found:
         raise KernelError(f"'{rest.strip()}' in the signature of {name} is not an operand; allowed: x[m,n], or x:fp32[m,n] "
@@ -87,7 +87,7 @@ def operands_of(text: str, name: str) -> list[Operand]:
     return found
 
 
-def operation(name: str, signature: str, reference: Callable[..., Any], *, flops: Amount, terms: Amount = 1,
+def operation(name: str, signature: str, reference: Callable[..., Any], *, flops: _Amount, terms: _Amount = 1,
               formats: Union[str, Sequence[str]] = "fp32", engine: str = "fma") -> Operation:
     """Describes an operation, for instance `operation("scale", "x[n] -> y[n]", lambda x: 2 * x, flops=lambda n: n)`.
 
@@ -106,12 +106,12 @@ def operation(name: str, signature: str, reference: Callable[..., Any], *, flops
     inputs, arrow, output = signature.partition("->")
     if not arrow:
         raise KernelError(f"the signature '{signature}' of {name} has no arrow; allowed: inputs -> output")
-    written = operands_of(output, name)
+    written = _operands_of(output, name)
     if len(written) != 1:
         raise KernelError(f"the signature '{signature}' of {name} has {len(written)} outputs; allowed: 1")
-    operands = (*operands_of(inputs, name), *written)
+    operands = (*_operands_of(inputs, name), *written)
     dimensions = tuple(dict.fromkeys(d for operand in operands for d in operand.dimensions))
-    return Operation(name, operands, dimensions, reference, flops, terms, names(formats, "formats"), engine)
+    return Operation(name, operands, dimensions, reference, flops, terms, _names(formats, "formats"), engine)
 
 
 def kernel(of: Operation, *, name: Optional[str] = None, library: str = "numpy",
@@ -128,15 +128,15 @@ def kernel(of: Operation, *, name: Optional[str] = None, library: str = "numpy",
     """
     if not isinstance(of, Operation):
         raise KernelError(f"kernel({of!r}): allowed: what ridgebench.operation() returned")
-    if library not in LIBRARIES:
-        raise KernelError(f"unknown library {library!r}; allowed: {', '.join(LIBRARIES)}")
+    if library not in _LIBRARIES:
+        raise KernelError(f"unknown library {library!r}; allowed: {', '.join(_LIBRARIES)}")
     chosen = engine or of.engine
 
     def wrap(function: Callable[..., Any]) -> Kernel:
         if not callable(function):
             raise KernelError(f"a kernel of {of.name} is {function!r}; allowed: a function of its operands")
         return Kernel(of, function, name or getattr(function, "__name__", ""), library,
-                      of.formats if formats is None else names(formats, "formats"), chosen,
+                      of.formats if formats is None else _names(formats, "formats"), chosen,
                       arithmetic or (None if chosen == "tensor" else "fp32"), error)
 
     return wrap

@@ -11,64 +11,64 @@ from .deck import Deck, Slide, Stage
 from .model import Mark
 from .panel import Sample
 
-SIZE = 1.2  # of the sentence over other text
-LOW = 0.5  # share of the model below which a measured size is said to miss its roof
-PALE = 0.45  # share of the background in what an earlier slide drew
+_SIZE = 1.2  # of the sentence over other text
+_LOW = 0.5  # share of the model below which a measured size is said to miss its roof
+_PALE = 0.45  # share of the background in what an earlier slide drew
 
 
 def say(stage: Stage, words: str, *more: str) -> None:
     """The slide's sentence, and what follows from it."""
     stage.panel.gap(0.2)
-    stage.panel.text(words, most=9, size=SIZE)
+    stage.panel.text(words, most=9, size=_SIZE)
     for one in more:
         stage.panel.gap(0.7)
-        stage.panel.text(one, most=6, size=SIZE)
+        stage.panel.text(one, most=6, size=_SIZE)
 
 
-def fade(stage: Stage) -> str:
+def _fade(stage: Stage) -> str:
     """The colour of what an earlier slide drew."""
-    return blend(stage.hue, stage.theme.background, PALE)
+    return blend(stage.hue, stage.theme.background, _PALE)
 
 
 def ground(stage: Stage, named: bool = True) -> None:
     """Regions, roof and ridge, as the slides after the sixth show them."""
     drawing.regions(stage.plane, stage.deck.roof, named=named, strength=0.7)
-    drawing.roof(stage.plane, stage.deck.roof, fade(stage))
+    drawing.roof(stage.plane, stage.deck.roof, _fade(stage))
     label = f"ridge {digits(stage.deck.roof.ridge)}"
-    drawing.ridge(stage.plane, stage.deck.roof, fade(stage), label if named else "")
+    drawing.ridge(stage.plane, stage.deck.roof, _fade(stage), label if named else "")
 
 
 def points(stage: Stage, ops: tuple[str, ...], new: bool) -> None:
     """Operations by the model, and measured ones where the run has them; new ones are named."""
-    colour = stage.hue if new else fade(stage)
+    colour = stage.hue if new else _fade(stage)
     for op in ops:
-        for mark in (known(stage.deck, op), stage.deck.measured(op)):
+        for mark in (_known(stage.deck, op), stage.deck.measured(op)):
             if mark:
                 drawing.mark(stage.plane, mark, colour)
-        mark = stage.deck.measured(op) or known(stage.deck, op)
+        mark = stage.deck.measured(op) or _known(stage.deck, op)
         if new and mark:
             stage.plane.wish(spoken(op), mark.intensity, mark.rate, stage.theme.ink)
 
 
-def known(deck: Deck, op: str) -> Optional[Mark]:
+def _known(deck: Deck, op: str) -> Optional[Mark]:
     return next((mark for mark in deck.shown.model if mark.op == op), None)
 
 
 def paths(stage: Stage, by_model: list[Mark], measured: list[Mark], new: bool) -> None:
-    colour = stage.hue if new else fade(stage)
+    colour = stage.hue if new else _fade(stage)
     ink = None if new else colour
     drawing.path(stage.plane, by_model, stage.theme, colour, ink)
     drawing.path(stage.plane, measured, stage.theme, colour, ink)
 
 
-def ends(stage: Stage, marks: list[Mark], letter: str) -> None:
+def _ends(stage: Stage, marks: list[Mark], letter: str) -> None:
     """Names both ends of a path."""
     tone = drawing.legible(stage.hue, stage.theme)
     for mark in (marks[0], marks[-1]) if len(marks) > 1 else marks:
         stage.plane.wish(f"{letter} = {mark.size}", mark.intensity, mark.rate, tone)
 
 
-def kinds(stage: Stage, measured: bool) -> None:
+def _kinds(stage: Stage, measured: bool) -> None:
     """What hollow and filled points are."""
     samples = [Sample("by the model", stage.hue, marker="o", filled=False)]
     if measured:
@@ -79,19 +79,19 @@ def kinds(stage: Stage, measured: bool) -> None:
 
 def predict(deck: Deck, op: str, shape: str = "") -> str:
     """The command that gives an operation's numbers again, at the size of its point."""
-    mark = known(deck, op)
+    mark = _known(deck, op)
     shape = shape or (mark.shape if mark else model.default_shape(op, deck.device.host))
     return f"ridgebench predict {op} {shape} --format {deck.scene.format} --on {deck.source}"
 
 
-def axes(deck: Deck) -> Slide:
+def _axes(deck: Deck) -> Slide:
     words = ("To the right, an operation computes more for each byte that it moves. Upwards, it computes faster.",
              "Both axes count in powers of ten.")
     return Slide("axes", "Two axes: work per byte, and speed", " ".join(words), [], deck.command, 2,
                  lambda stage: say(stage, *words))
 
 
-def slope(deck: Deck) -> Slide:
+def _slope(deck: Deck) -> Slide:
     speed = rate(deck.roof.bytes_per_s, "B/s")
     words = f"Every byte must come from memory, at {speed}. Twice the work per byte gives twice the speed."
 
@@ -106,19 +106,19 @@ def info(deck: Deck) -> str:
     return f"ridgebench info --on {deck.source}"
 
 
-def flat(deck: Deck) -> Slide:
+def _flat(deck: Deck) -> Slide:
     speed = rate(deck.roof.flops_per_s, "FLOP/s")
     words = f"Arithmetic ends at {speed} in {deck.scene.format}, however much work there is per byte."
 
     def draw(stage: Stage) -> None:
-        drawing.slope(stage.plane, deck.roof, fade(stage))
+        drawing.slope(stage.plane, deck.roof, _fade(stage))
         drawing.flat(stage.plane, deck.roof, stage.hue)
         say(stage, words)
 
     return Slide("peak", "The flat roof: arithmetic has a peak", words, [f"peak {speed}"], info(deck), 3, draw)
 
 
-def roof(deck: Deck) -> Slide:
+def _roof(deck: Deck) -> Slide:
     ridge = digits(deck.roof.ridge)
     words = f"The lower of the two limits counts. Left of {ridge} FLOP per byte memory decides, right of it arithmetic."
 
@@ -132,9 +132,9 @@ def roof(deck: Deck) -> Slide:
                  info(deck), 5, draw)
 
 
-def numbers(deck: Deck, op: str) -> list[str]:
+def _numbers(deck: Deck, op: str) -> list[str]:
     """What the model says of an operation, and what was measured."""
-    mark, seen = known(deck, op), deck.measured(op)
+    mark, seen = _known(deck, op), deck.measured(op)
     found = []
     for one, who in ((mark, "by the model"), (seen, f"measured ({seen.technique})" if seen else "")):
         if one and one.heads:
@@ -143,8 +143,8 @@ def numbers(deck: Deck, op: str) -> list[str]:
     return found
 
 
-def relu(deck: Deck) -> Slide:
-    mark, seen = known(deck, "relu"), deck.measured("relu")
+def _relu(deck: Deck) -> Slide:
+    mark, seen = _known(deck, "relu"), deck.measured("relu")
     if mark is None:
         words = f"ReLU is not computed in {deck.scene.format}: it is stored in a wider format."
     else:
@@ -156,13 +156,13 @@ def relu(deck: Deck) -> Slide:
         ground(stage)
         points(stage, ("relu",), new=True)
         say(stage, words, *more)
-        kinds(stage, bool(seen))
+        _kinds(stage, bool(seen))
 
-    return Slide("relu", "ReLU waits for memory", " ".join([words, *more]), numbers(deck, "relu"),
+    return Slide("relu", "ReLU waits for memory", " ".join([words, *more]), _numbers(deck, "relu"),
                  predict(deck, "relu"), 5, draw)
 
 
-def gelu(deck: Deck) -> Slide:
+def _gelu(deck: Deck) -> Slide:
     pair = titles.times(deck.shown, deck.scene.format)
     words = titles.pair_words(pair)
 
@@ -174,9 +174,9 @@ def gelu(deck: Deck) -> Slide:
             return
         stage.panel.gap(0.8)
         stage.panel.bars(figure.bars_of(pair, stage.hue))
-        kinds(stage, bool(deck.measured("gelu")))
+        _kinds(stage, bool(deck.measured("gelu")))
 
-    return Slide("gelu", titles.pair_title(pair), words, numbers(deck, "relu") + numbers(deck, "gelu"),
+    return Slide("gelu", titles.pair_title(pair), words, _numbers(deck, "relu") + _numbers(deck, "gelu"),
                  predict(deck, "gelu"), 5, draw)
 
 
@@ -190,21 +190,21 @@ def batching(deck: Deck) -> Slide:
         points(stage, ("relu", "gelu"), new=False)
         points(stage, ("matvec", "dot"), new=True)
         paths(stage, deck.batching, deck.measured_batching, new=True)
-        ends(stage, deck.batching, "m")
+        _ends(stage, deck.batching, "m")
         grown = f"m = {deck.batching[0].size} to {deck.batching[-1].size}"
         rows = f"The path: {grown} rows times a matrix of {deck.depth} × {deck.depth}."
         say(stage, words, rows, *more)
 
     return Slide("batching", "Batching climbs the slope", " ".join([words, *more]),
-                 numbers(deck, "dot") + numbers(deck, "matvec"),
+                 _numbers(deck, "dot") + _numbers(deck, "matvec"),
                  predict(deck, "matmul", model.rows_of(1, deck.depth)), 6, draw)
 
 
-def matmul_title(deck: Deck) -> str:
+def _matmul_title(deck: Deck) -> str:
     """Whether the measured path follows the roof from its smallest size on."""
     allowed = {mark.size: mark.rate for mark in deck.shown.path}
     path = [mark for mark in deck.shown.measured_path if mark.heads]
-    below = [mark for mark in path if mark.rate < LOW * allowed.get(mark.size, 0.0)]
+    below = [mark for mark in path if mark.rate < _LOW * allowed.get(mark.size, 0.0)]
     if not below:
         return "Matmul climbs, and bends at the ridge"
     return f"Matmul climbs: at {deck.shown.letter} = {below[0].size} it stays below half of the roof"
@@ -224,13 +224,13 @@ def matmul(deck: Deck) -> Slide:
         ground(stage)
         points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
         paths(stage, deck.shown.path, deck.shown.measured_path, new=True)
-        ends(stage, shown.path, letter)
+        _ends(stage, shown.path, letter)
         say(stage, words, *more, *seen)
 
-    return Slide("matmul", matmul_title(deck), " ".join([words, *more, *seen]),
+    return Slide("matmul", _matmul_title(deck), " ".join([words, *more, *seen]),
                  [f"{letter} = {mark.size}: {digits(mark.intensity)} FLOP per byte, {rate(mark.rate, 'FLOP/s')}"
                   for mark in deck.shown.path],
                  predict(deck, "matmul", shown.path[-1].shape), 6, draw)
 
 
-SLIDES = (axes, slope, flat, roof, relu, gelu, batching, matmul)
+SLIDES = (_axes, _slope, _flat, _roof, _relu, _gelu, batching, matmul)

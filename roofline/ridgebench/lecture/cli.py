@@ -14,7 +14,7 @@ from ridgebench.view import View
 
 from . import figure, scene
 
-FIGURE = "lecture"
+_FIGURE = "lecture"
 
 
 def figures(view: Optional[View], options: argparse.Namespace) -> dict[str, Callable[[Theme], Figure]]:
@@ -25,7 +25,7 @@ def figures(view: Optional[View], options: argparse.Namespace) -> dict[str, Call
         made = scene.make(view, options.on, name, options.op, tuple(options.point))
         for question in scene.questions(made):
             print(f"plot: {one_line(question)}", file=sys.stderr)
-        file_name = FIGURE if len(formats) == 1 else f"{FIGURE}-{name}"
+        file_name = _FIGURE if len(formats) == 1 else f"{_FIGURE}-{name}"
         found[file_name] = partial(figure.draw, made, paper=options.paper, scale=options.font_scale)
     return found
 

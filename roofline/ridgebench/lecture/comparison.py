@@ -12,47 +12,47 @@ from .devices import Roof
 from .panel import Bar, Sample
 from .plane import MOST_LABELS
 
-MOST_RUNGS = 6
+_MOST_RUNGS = 6
 
 
-def spoken(group: Format) -> str:
+def _spoken(group: Format) -> str:
     """'fp16, bf16'; both 8-bit formats together are fp8."""
     names = ["fp8" if name.startswith("fp8") else name for name in group.names]
     return ", ".join(dict.fromkeys(names))
 
 
-def lead(group: Format) -> str:
+def _lead(group: Format) -> str:
     """The format that gives a group its hue, dash and letter: bf16 where it is in it."""
     return "bf16" if "bf16" in group.names else group.names[0]
 
 
 def formats(deck: Deck) -> Slide:
     shown = deck.formats[:MOST_LABELS]
-    lines = [f"{spoken(one)}: {rate(one.roof.flops_per_s, 'FLOP/s')}, ridge {digits(one.roof.ridge)}" for one in shown]
+    lines = [f"{_spoken(one)}: {rate(one.roof.flops_per_s, 'FLOP/s')}, ridge {digits(one.roof.ridge)}" for one in shown]
     words = "Fewer bits raise the roof and move the ridge to the right. The slope stays." if len(shown) > 1 else (
-        f"Here {spoken(shown[0])} has the only roof.")
+        f"Here {_spoken(shown[0])} has the only roof.")
 
     def draw(stage: Stage) -> None:
         build_up.say(stage, words)
         stage.panel.gap(0.5)
         for one in shown:
-            draw_format(stage, one)
-        stage.panel.key([sample(one, stage.theme) for one in shown])
+            _draw_format(stage, one)
+        stage.panel.key([_sample(one, stage.theme) for one in shown])
 
-    title = "Each format has its own roof" if len(shown) > 1 else f"One roof, for {spoken(shown[0])}"
+    title = "Each format has its own roof" if len(shown) > 1 else f"One roof, for {_spoken(shown[0])}"
     return Slide("formats", title, words, lines, build_up.info(deck), 5, draw)
 
 
-def sample(group: Format, theme: Theme) -> Sample:
+def _sample(group: Format, theme: Theme) -> Sample:
     """The line of the key for a format."""
-    name = lead(group)
-    text = f"{format_letter(name)}  {spoken(group)}: ridge {digits(group.roof.ridge)}"
+    name = _lead(group)
+    text = f"{format_letter(name)}  {_spoken(group)}: ridge {digits(group.roof.ridge)}"
     return Sample(text, theme.hue(name), format_dash(name), width=0.8)
 
 
-def draw_format(stage: Stage, group: Format) -> None:
+def _draw_format(stage: Stage, group: Format) -> None:
     """The roof of a format by hue, dash and letter."""
-    plane, theme, name = stage.plane, stage.theme, lead(group)
+    plane, theme, name = stage.plane, stage.theme, _lead(group)
     drawing.roof(plane, group.roof, theme.hue(name), 0.8, format_dash(name))
     letter = format_letter(name)
     wide, high = labels.width(letter, plane.layout.text) + 0.1, plane.layout.line
@@ -86,12 +86,12 @@ def devices(deck: Deck) -> Slide:
         if several == len(deck.compared):
             stage.panel.key(figure.key_of_devices(roofs, stage.theme))
         else:
-            ridge_bars(stage, roofs)
+            _ridge_bars(stage, roofs)
 
     return Slide("devices", "Each device has its own ridge", words, lines, build_up.info(deck), 4, draw)
 
 
-def ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:
+def _ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:
     """The ridges of devices whose roofs lie beyond the axes, as bars."""
     largest = max(roof.ridge for _, roof in roofs)
     stage.panel.text("Ridge, FLOP per byte", weight="bold")
@@ -99,19 +99,19 @@ def ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:
                       for index, (name, roof) in enumerate(roofs)])
 
 
-def cut_words(view: View) -> str:
+def _cut_words(view: View) -> str:
     """Why the rows of a run carry no claim."""
     return f"{no_claim(view)}." if view.why_unfinished else "--budget cut their samples, so that they carry no claim."
 
 
-def ladder(deck: Deck) -> Slide:
-    rungs, library = measured.ladder(deck.view, deck.scene.format, MOST_RUNGS) if deck.view else ([], None)
+def _ladder(deck: Deck) -> Slide:
+    rungs, library = measured.ladder(deck.view, deck.scene.format, _MOST_RUNGS) if deck.view else ([], None)
     best = library or (rungs[-1] if rungs else None)
     whole = best.flops_per_s if best else None
     shares = [row.flops_per_s / whole for row in rungs]
     who = library.technique if library else "the fastest technique"
     if best and not deck.view.may_head(best):
-        words = f"Each rung keeps data nearer to the arithmetic. {cut_words(deck.view)}"
+        words = f"Each rung keeps data nearer to the arithmetic. {_cut_words(deck.view)}"
     elif whole:
         words = f"Each rung keeps data nearer to the arithmetic. 100 % is {who}, {rate(whole, 'FLOP/s')}."
     else:
@@ -132,4 +132,4 @@ def ladder(deck: Deck) -> Slide:
     return Slide("ladder", "From naive to the library", words, lines, run, 5, draw)
 
 
-SLIDES = (formats, devices, ladder)
+SLIDES = (formats, devices, _ladder)

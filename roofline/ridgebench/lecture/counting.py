@@ -18,21 +18,21 @@ from .deck import COMPARED, Deck, Slide, Stage
 from .layout import SLIDE
 from .panel import Bar, Panel
 
-MODEL, RANKS = "70B", "8"  # parameters and devices of the slide on memory
-LAYERS, WIDTH, ROWS = ("16", "64", "256"), "8192", "4096"  # of the slide on activations
-KEPT = {"none": "all kept", "sqrt": "checkpoints"}  # what --checkpoint keeps
-LARGE = replace(SLIDE, text=22.0)
-WIDE = labels.Box(LARGE.margin, LARGE.margin, LARGE.width - LARGE.margin, SLIDE.top)
+_MODEL, _RANKS = "70B", "8"  # parameters and devices of the slide on memory
+_LAYERS, _WIDTH, _ROWS = ("16", "64", "256"), "8192", "4096"  # of the slide on activations
+_KEPT = {"none": "all kept", "sqrt": "checkpoints"}  # what --checkpoint keeps
+_LARGE = replace(SLIDE, text=22.0)
+_WIDE = labels.Box(_LARGE.margin, _LARGE.margin, _LARGE.width - _LARGE.margin, SLIDE.top)
 
 
-def wide(stage: Stage, text: float = LARGE.text) -> Panel:
+def _wide(stage: Stage, text: float = _LARGE.text) -> Panel:
     """A panel over the whole slide, with larger text."""
-    stage.panel = Panel(stage.page, replace(LARGE, text=text), stage.theme, WIDE)
+    stage.panel = Panel(stage.page, replace(_LARGE, text=text), stage.theme, _WIDE)
     stage.panel.gap(0.6)
     return stage.panel
 
 
-def picoseconds(seconds: float) -> str:
+def _picoseconds(seconds: float) -> str:
     return f"{digits(seconds * 1e12)} ps"
 
 
@@ -42,20 +42,20 @@ def costs(deck: Deck) -> Slide:
     words = f"While memory delivers one byte, {deck.device.name} can do {ridge} FLOP in {deck.scene.format}."
 
     def draw(stage: Stage) -> None:
-        panel = wide(stage, 26.0)
+        panel = _wide(stage, 26.0)
         panel.text(words, most=3)
         panel.gap(1.2)
         longest = max(byte, flop)
-        panel.bars([Bar("one byte", byte / longest, picoseconds(byte), stage.hue),
-                    Bar("one FLOP", flop / longest, picoseconds(flop), stage.hue)])
+        panel.bars([Bar("one byte", byte / longest, _picoseconds(byte), stage.hue),
+                    Bar("one FLOP", flop / longest, _picoseconds(flop), stage.hue)])
         panel.gap(1.2)
         panel.text(f"An operation that does fewer than {ridge} FLOP for each byte waits for memory.", most=3)
 
-    lines = [f"one byte: {picoseconds(byte)}", f"one FLOP: {picoseconds(flop)}", f"ratio: {ridge}"]
+    lines = [f"one byte: {_picoseconds(byte)}", f"one FLOP: {_picoseconds(flop)}", f"ratio: {ridge}"]
     return Slide("costs", "What a byte costs, and what a FLOP costs", words, lines, info(deck), 3, draw, axes=False)
 
 
-def rows(deck: Deck) -> list[tuple[str, ...]]:
+def _rows(deck: Deck) -> list[tuple[str, ...]]:
     """The operations at their sizes: FLOPs, bytes, intensity; the verdict is for the class."""
     found = []
     marks = [*deck.shown.model, *deck.shown.path[-1:]]
@@ -69,20 +69,20 @@ def rows(deck: Deck) -> list[tuple[str, ...]]:
 def table(deck: Deck) -> Slide:
     words = "Which of them wait for memory, and which for arithmetic?"
     head = ("operation", "FLOPs", "bytes", "FLOP per byte", "limit")
-    lines = rows(deck)
+    lines = _rows(deck)
 
     def draw(stage: Stage) -> None:
-        panel = wide(stage)
+        panel = _wide(stage)
         panel.text(words)
         panel.gap(0.8)
         columns = [0.0, 0.34, 0.54, 0.70, 0.93]
         for index, line in enumerate([head, *lines]):
             for share, text in zip(columns, line):
-                stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=LARGE.text, va="top",
+                stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=_LARGE.text, va="top",
                                 weight="normal" if index else "bold")
-            panel.y -= 1.55 * LARGE.line
+            panel.y -= 1.55 * _LARGE.line
             if not index:
-                rule = panel.y + 0.35 * LARGE.line
+                rule = panel.y + 0.35 * _LARGE.line
                 stage.page.plot([panel.box.left, panel.box.right], [rule, rule], color=stage.theme.muted, linewidth=1)
 
     return Slide("operations", "Five operations: how much work for how many bytes?", words,
@@ -90,92 +90,92 @@ def table(deck: Deck) -> Slide:
                  draw, axes=False)
 
 
-def parts(answer: dict) -> list[tuple[str, float]]:
+def _parts(answer: dict) -> list[tuple[str, float]]:
     """The parts of the state in bytes: parameters, gradients, optimizer."""
     found = [(term["name"], term["value"]) for term in answer["terms"] if term["unit"] == "byte"]
     return [(name, value) for name, value in found if not name.startswith("memory of")]
 
 
-def precision_of(on: str) -> str:
+def _precision_of(on: str) -> str:
     """What a device trains in: bf16, or fp32 where it has no bf16."""
     return "bf16" if "bf16" in find_sheet(on).peaks else "fp32"
 
 
 def memory(deck: Deck) -> Slide:
     on = deck.device.on or COMPARED[0]
-    precision = precision_of(on)
-    whole = ask("plan", "memory", "--parameters", MODEL, "--gpus", "1", "--precision", precision, "--on", on)
+    precision = _precision_of(on)
+    whole = ask("plan", "memory", "--parameters", _MODEL, "--gpus", "1", "--precision", precision, "--on", on)
     capacity = next(term["value"] for term in whole["terms"] if term["name"].startswith("memory of"))
-    common = ("--parameters", MODEL, "--precision", precision)
-    stages = [ask("plan", "zero", *common, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
+    common = ("--parameters", _MODEL, "--precision", precision)
+    stages = [ask("plan", "zero", *common, "--stage", str(stage), "--ranks", _RANKS) for stage in (1, 2, 3)]
     named = [("no ZeRO", whole)]
     named += [(f"ZeRO stage {index}", answer) for index, answer in enumerate(stages, 1)]
     per = digits(whole["bytes_per_parameter"])
     words = (f"Training by AdamW in {precision} keeps {per} bytes for each parameter. "
-             f"{MODEL} parameters on {RANKS} devices: ZeRO splits the state step by step.")
+             f"{_MODEL} parameters on {_RANKS} devices: ZeRO splits the state step by step.")
     name = devices.short(find_sheet(on).name)
     limit = f"memory of one {name}{'' if deck.device.on else ', for comparison'}: {rate(capacity, 'B')}"
 
     def draw(stage: Stage) -> None:
-        panel = wide(stage)
+        panel = _wide(stage)
         panel.text(words, most=3)
         panel.gap(0.8)
-        stacked(stage, named, capacity, limit)
+        _stacked(stage, named, capacity, limit)
         panel.gap(0.6)
         panel.text("From left to right: parameters, gradients, optimizer. Activations come on top.", most=2)
 
     lines = [f"{name}: {rate(answer['bytes'], 'B')} per device" for name, answer in named]
     return Slide("memory", "Bytes per parameter, against the memory", words, [f"{per} bytes per parameter", *lines],
-                 f"ridgebench plan zero --parameters {MODEL} --stage 3 --ranks {RANKS} --precision {precision}", 5, draw,
+                 f"ridgebench plan zero --parameters {_MODEL} --stage 3 --ranks {_RANKS} --precision {precision}", 5, draw,
                  axes=False)
 
 
-def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
+def _stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
     """Stacked bars, one a line, and a line where the memory of one device ends."""
     panel, page, theme = stage.panel, stage.page, stage.theme
-    start = panel.box.left + max(labels.width(name, LARGE.text) for name, _ in named) + 0.25
+    start = panel.box.left + max(labels.width(name, _LARGE.text) for name, _ in named) + 0.25
     longest = max(max(answer["bytes"] for _, answer in named), capacity)
     room = panel.box.right - start - 1.2
-    high, top = LARGE.line, panel.y
+    high, top = _LARGE.line, panel.y
     end = start + room * capacity / longest
     for name, answer in named:
-        panel.y -= 1.6 * LARGE.line
-        page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
+        panel.y -= 1.6 * _LARGE.line
+        page.text(panel.box.left, panel.y + high / 2, name, size=_LARGE.text, va="center")
         left = start
-        for index, (_, value) in enumerate(parts(answer)):
+        for index, (_, value) in enumerate(_parts(answer)):
             long = room * value / longest
             tint = blend(stage.hue, theme.background, 0.3 * index)
             page.add_patch(Rectangle((left, panel.y), long, high, facecolor=tint, edgecolor=theme.background))
             left += long
         value = rate(answer["bytes"], "B")
-        crossed = left < end < left + 0.2 + labels.width(value, LARGE.text)
-        page.text((end if crossed else left) + 0.12, panel.y + high / 2, value, size=LARGE.text, va="center")
-    panel.y -= 0.35 * LARGE.line
+        crossed = left < end < left + 0.2 + labels.width(value, _LARGE.text)
+        page.text((end if crossed else left) + 0.12, panel.y + high / 2, value, size=_LARGE.text, va="center")
+    panel.y -= 0.35 * _LARGE.line
     page.plot([end, end], [panel.y, top], color=theme.ink, linewidth=2, linestyle="dashed", zorder=5)
-    page.text(end, panel.y - 0.1, limit, size=LARGE.text, va="top")
-    panel.y -= 1.3 * LARGE.line
+    page.text(end, panel.y - 0.1, limit, size=_LARGE.text, va="top")
+    panel.y -= 1.3 * _LARGE.line
 
 
-def activation_bytes(layers: str, checkpoint: str) -> float:
-    common = ("--width", WIDTH, "--batch", ROWS, "--checkpoint", checkpoint)
+def _activation_bytes(layers: str, checkpoint: str) -> float:
+    common = ("--width", _WIDTH, "--batch", _ROWS, "--checkpoint", checkpoint)
     return ask("plan", "activations", "--layers", layers, *common)["bytes"]
 
 
 def activations(deck: Deck) -> Slide:
-    answers = [(layers, {kind: activation_bytes(layers, kind) for kind in KEPT}) for layers in LAYERS]
+    answers = [(layers, {kind: _activation_bytes(layers, kind) for kind in _KEPT}) for layers in _LAYERS]
     longest = max(value for _, found in answers for value in found.values())
     words = ("The backward pass needs the outputs of every layer. With checkpoints, training keeps about the square "
              "root of them, and computes the others again: about one more forward pass.")
 
     def draw(stage: Stage) -> None:
-        panel = wide(stage)
+        panel = _wide(stage)
         panel.text(words, most=4)
         panel.gap(0.6)
-        panel.bars([Bar(f"{layers} layers, {KEPT[kind]}", value / longest, rate(value, "B"), stage.hue, kind == "none")
+        panel.bars([Bar(f"{layers} layers, {_KEPT[kind]}", value / longest, rate(value, "B"), stage.hue, kind == "none")
                     for layers, found in answers for kind, value in found.items()])
 
     lines = [f"{layers} layers: {rate(found['none'], 'B')} kept, {rate(found['sqrt'], 'B')} with checkpoints"
              for layers, found in answers]
     return Slide("activations", "Activations, with and without checkpoints", words, lines,
-                 f"ridgebench plan activations --layers {LAYERS[1]} --width {WIDTH} --batch {ROWS} --checkpoint sqrt",
+                 f"ridgebench plan activations --layers {_LAYERS[1]} --width {_WIDTH} --batch {_ROWS} --checkpoint sqrt",
                  4, draw, axes=False)

@@ -20,7 +20,7 @@ from .plane import Limits, Plane
 from .scene import Scene, Shown
 
 COMPARED = ("h100-sxm", "h200", "b200")  # devices of the slide that compares
-LEAST_DEVICES = 3
+_LEAST_DEVICES = 3
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def draw(slide: Slide, deck: Deck, theme: Theme) -> Figure:
     return figure
 
 
-def formats_of(view: Optional[View], sheet: Optional[str]) -> list[Format]:
+def _formats_of(view: Optional[View], sheet: Optional[str]) -> list[Format]:
     """The formats of a data sheet, else those that a run multiplies in; lowest roof first, those with one together."""
     if sheet:
         told = find_sheet(sheet)
@@ -124,18 +124,18 @@ def formats_of(view: Optional[View], sheet: Optional[str]) -> list[Format]:
     return groups
 
 
-def compared(first: Device, others: list[Device], format_: str) -> list[Device]:
+def _compared(first: Device, others: list[Device], format_: str) -> list[Device]:
     """The devices of the slide that compares: those that were named, else the lecture's three beside the first."""
     found = [first, *others]
     for name in COMPARED:
         sheet = find_sheet(name)
         new = all(one.name != devices.short(name) for one in found)
-        if new and len(found) < LEAST_DEVICES and format_ in sheet.peaks:
+        if new and len(found) < _LEAST_DEVICES and format_ in sheet.peaks:
             found.append(devices.of_sheet(name, format_))
     return found
 
 
-def batching(deck_basis: Basis, format_: str, run: Optional[View], host: bool) -> tuple[int, list[Mark], list[Mark]]:
+def _batching(deck_basis: Basis, format_: str, run: Optional[View], host: bool) -> tuple[int, list[Mark], list[Mark]]:
     """k = n of the products whose rows grow, their points by the model, and the measured ones."""
     depth, found = measured.growing_rows(run, format_) if run else (0, [])
     depth = depth or (1024 if host else model.DEPTH)
@@ -149,12 +149,12 @@ def make(view: Optional[View], names: list[str], format_: Optional[str], source:
     first = found[0]
     basis = Basis(first.sheet_roof, first.on) if first.sheet_roof else scene.basis_of(first, chosen)
     shown = scene.along_the_slope(scene.show(first, scene.usual(chosen), chosen, basis), chosen)
-    depth, grown, seen = batching(basis, chosen, view, first.host)
+    depth, grown, seen = _batching(basis, chosen, view, first.host)
     made = Scene(chosen, [shown])
-    others = compared(first, found[1:], chosen)
+    others = _compared(first, found[1:], chosen)
     near = [one for one in others[1:] if not first.host]
     beside = [scene.show(one, scene.usual(chosen), chosen) for one in near]
-    formats = formats_of(view, first.on) or [Format((chosen,), basis.roof)]
+    formats = _formats_of(view, first.on) or [Format((chosen,), basis.roof)]
     wide = replace(made, shown=[shown, *beside])
     limits = scene.limits(wide, tuple(one.roof for one in formats), (*grown, *seen))
     return Deck(made, grown, seen, depth, formats, others, beside, limits, source, command)

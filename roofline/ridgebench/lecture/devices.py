@@ -13,8 +13,8 @@ from ridgebench.plot.style import is_pair
 from ridgebench.text import clean, cut
 from ridgebench.view import ORDER, View, ordered
 
-LONGEST_NAME = 21  # characters of a device's name
-PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with tensor cores
+_LONGEST_NAME = 21  # characters of a device's name
+_PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with tensor cores
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def short(name: str) -> str:
         text = text.replace("-", " ").upper()
     for word in ("NVIDIA ", "(R)", "(TM)"):
         text = text.replace(word, "")
-    return cut(text, LONGEST_NAME)
+    return cut(text, _LONGEST_NAME)
 
 
 def known_as(name: str, sheet: Sheet) -> str:
@@ -114,11 +114,11 @@ def default_format(view: Optional[View], sheets: list[str]) -> str:
     """bf16 where the device has it, the best tensor format that the run served; on a host fp32."""
     if view is None:
         peaks = [find_sheet(name).peaks for name in sheets]
-        return next((name for name in PREFERRED if all(name in one for one in peaks)), "bf16")
+        return next((name for name in _PREFERRED if all(name in one for one in peaks)), "bf16")
     served = formats_of(view)
     host = view.device["backend"] == "cpu"
     tensor = {row.format for row in view.points if row.engine == "tensor"}
-    wanted = ("fp32",) if host else tuple(name for name in PREFERRED if name in tensor)
+    wanted = ("fp32",) if host else tuple(name for name in _PREFERRED if name in tensor)
     found = next((name for name in wanted if name in served), None) or next(iter(served), None)
     if found is None:
         raise ResultsError("the run has no verified row and no roof that a lecture figure could show")

@@ -10,12 +10,12 @@ from .devices import Roof
 from .model import Mark
 from .plane import AREA, Place, Plane
 
-MEMORY, COMPUTE = "memory-bound", "compute-bound"
+_MEMORY, _COMPUTE = "memory-bound", "compute-bound"
 LONGEST_NAME = 19  # characters of a user's point
 RIDGE = "ridge"  # group id of its value
 
 
-def corners(plane: Plane, roof: Roof) -> list[Place]:
+def _corners(plane: Plane, roof: Roof) -> list[Place]:
     """The roof as a line: left edge, ridge, right edge."""
     left, right = plane.ends()
     return [(left, roof.at(left)), (roof.ridge, roof.flops_per_s), (right, roof.at(right))]
@@ -23,7 +23,7 @@ def corners(plane: Plane, roof: Roof) -> list[Place]:
 
 def roof(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
     """The two limits as one line, min() of both."""
-    plane.line(corners(plane, of), colour, width, dash, "roof", 2.5)
+    plane.line(_corners(plane, of), colour, width, dash, "roof", 2.5)
 
 
 def slope(plane: Plane, of: Roof, colour: str) -> None:
@@ -56,18 +56,18 @@ def legible(colour: str, theme: Theme) -> str:
 
 def regions(plane: Plane, of: Roof, named: bool, strength: float = 1.0) -> None:
     """Shades what memory limits and what arithmetic limits, and names both regions."""
-    (left, low), (bend, high), (right, _) = corners(plane, of)
+    (left, low), (bend, high), (right, _) = _corners(plane, of)
     floor = 10 ** plane.y[0] * plane.unit[1]
     memory, compute = shades(plane.theme)
     plane.fill([(left, floor), (left, low), (bend, high), (bend, floor)], memory[0], memory[1] * strength)
     plane.fill([(bend, floor), (bend, high), (right, high), (right, floor)], compute[0], compute[1] * strength)
     if named:
         x = plane.inches(bend, high)[0]
-        name_region(plane, MEMORY, plane.area.left, x)
-        name_region(plane, COMPUTE, x, plane.area.right)
+        _name_region(plane, _MEMORY, plane.area.left, x)
+        _name_region(plane, _COMPUTE, x, plane.area.right)
 
 
-def name_region(plane: Plane, name: str, left: float, right: float) -> None:
+def _name_region(plane: Plane, name: str, left: float, right: float) -> None:
     """The name at the foot of its region; smaller or upright where the region is narrow."""
     layout, bottom = plane.layout, plane.area.bottom
     gap, wide = 0.3 * layout.line, labels.width(name, layout.text)

@@ -18,23 +18,23 @@ from .panel import Bar, Panel, Sample
 from .plane import Plane
 from .scene import Scene, Shown, limits
 
-OWN_FIRST = 3  # of the user's points whose names come before those of operations
-HUES = (BLUE, VERMILLION, GREEN, PURPLE)
+_OWN_FIRST = 3  # of the user's points whose names come before those of operations
+_HUES = (BLUE, VERMILLION, GREEN, PURPLE)
 # What the hue of a device says, once more by its line, in line widths.
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1)), (0, (2, 1, 1, 1)))
 
 
 def device_hue(index: int, theme: Theme) -> str:
     """The hue of one of several devices."""
-    return HUES[index] if index < len(HUES) else (theme.ink, theme.muted)[index % 2]
+    return _HUES[index] if index < len(_HUES) else (theme.ink, theme.muted)[index % 2]
 
 
-def hue(scene: Scene, index: int, theme: Theme) -> str:
+def _hue(scene: Scene, index: int, theme: Theme) -> str:
     """One device has the hue of the format; of several each has its own."""
     return theme.hue(scene.format) if len(scene.shown) == 1 else device_hue(index, theme)
 
 
-def subtitle(scene: Scene) -> str:
+def _subtitle(scene: Scene) -> str:
     """Where the numbers come from."""
     view = scene.first.device.view
     if view is None:
@@ -53,23 +53,23 @@ def subtitle(scene: Scene) -> str:
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
     layout = scaled(PAPER if paper else LECTURE, scale)
     figure, page = new_page(layout, theme)
-    draw_head(page, layout, theme, titles.finding(scene, layout), subtitle(scene))
+    draw_head(page, layout, theme, titles.finding(scene, layout), _subtitle(scene))
     plane = Plane(figure, page, layout, theme, limits(scene), scene.unit)
     alone = len(scene.shown) == 1
     for index, shown in enumerate(scene.shown):
-        draw_device(plane, scene, shown, index)
+        _draw_device(plane, scene, shown, index)
     if alone:
         drawing.regions(plane, scene.first.device.roof, named=True)
-    wish_labels(plane, scene, timed=not layout.panel)
+    _wish_labels(plane, scene, timed=not layout.panel)
     plane.place_labels()
     if layout.panel:
-        draw_panel(Panel(page, layout, theme), scene)
+        _draw_panel(Panel(page, layout, theme), scene)
     return figure
 
 
-def draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
+def _draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
     theme = plane.theme
-    colour, several = hue(scene, index, theme), len(scene.shown) > 1
+    colour, several = _hue(scene, index, theme), len(scene.shown) > 1
     roof, sheet = shown.device.roof, shown.device.sheet_roof
     dash = DASHES[index % len(DASHES)] if several else "solid" if shown.device.measured_roof else "dashed"
     if shown.device.measured_roof and sheet and not several:
@@ -85,18 +85,18 @@ def draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
         drawing.mark(plane, mark, colour)
 
 
-def wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
+def _wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
     """Names points: some of the user's own, matmul's ends, the other operations; measured times where they stand alone."""
     theme, own = plane.theme, scene.own_points
     for mark in own:
         plane.spot(mark.intensity, mark.rate, theme.ink, "*", size=1.6)
-    name_own(plane, own[:OWN_FIRST])
+    _name_own(plane, own[:_OWN_FIRST])
     shown = scene.first
-    colour = theme.ink if len(scene.shown) > 1 else drawing.legible(hue(scene, 0, theme), theme)  # ink: of all devices
+    colour = theme.ink if len(scene.shown) > 1 else drawing.legible(_hue(scene, 0, theme), theme)  # ink: of all devices
     path = shown.measured_path if len(shown.measured_path) > 1 else shown.path
     if path:
         plane.wish(f"matmul, {shown.letter} = {path[-1].size}", path[-1].intensity, path[-1].rate, colour)
-    if path and len(own) < OWN_FIRST:
+    if path and len(own) < _OWN_FIRST:
         plane.wish(f"{shown.letter} = {path[0].size}", path[0].intensity, path[0].rate, colour)
     known = {mark.op: mark for mark in [*shown.model, *shown.points]}
     for op in OPERATIONS:
@@ -104,10 +104,10 @@ def wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
             mark = known[op]
             time = f" {titles.duration(mark.seconds)}" if timed and mark.measured and op in ("relu", "gelu") else ""
             plane.wish(spoken(op) + time, mark.intensity, mark.rate, theme.ink)
-    name_own(plane, own[OWN_FIRST:])
+    _name_own(plane, own[_OWN_FIRST:])
 
 
-def name_own(plane: Plane, marks: list[Mark]) -> None:
+def _name_own(plane: Plane, marks: list[Mark]) -> None:
     for mark in marks:
         plane.wish(cut(mark.name, drawing.LONGEST_NAME), mark.intensity, mark.rate, plane.theme.ink)
 
@@ -119,15 +119,15 @@ def bars_of(pair: tuple[Mark, Mark], colour: str) -> list[Bar]:
             for mark in pair]
 
 
-def draw_panel(panel: Panel, scene: Scene) -> None:
+def _draw_panel(panel: Panel, scene: Scene) -> None:
     theme = panel.theme
     panel.gap(0.3)
-    panel.key(key_of(scene, theme))
+    panel.key(_key_of(scene, theme))
     pair = titles.times(scene.first, scene.format)
     if pair is None:
         return
     panel.gap(1.0)
-    colour = hue(scene, 0, theme)
+    colour = _hue(scene, 0, theme)
     where = "measured" if pair[0].measured else "by the model"
     room = panel.y
     whose = f"on {scene.first.device.name}" if len(scene.shown) > 1 else "for one pass"
@@ -146,10 +146,10 @@ def key_of_devices(roofs: list[tuple[str, Roof]], theme: Theme) -> list[Sample]:
             for index, (name, roof) in enumerate(roofs)]
 
 
-def key_of(scene: Scene, theme: Theme) -> list[Sample]:
+def _key_of(scene: Scene, theme: Theme) -> list[Sample]:
     if len(scene.shown) > 1:
         return key_of_devices([(one.device.name, one.device.roof) for one in scene.shown], theme)
-    shown, colour = scene.first, hue(scene, 0, theme)
+    shown, colour = scene.first, _hue(scene, 0, theme)
     device, found = shown.device, []
     for name, roof, dash in (("measured", device.measured_roof, "solid"), ("data sheet", device.sheet_roof, "dashed")):
         if roof:

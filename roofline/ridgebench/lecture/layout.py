@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from ridgebench.plot import labels
 from ridgebench.plot.style import Theme
 
-POINTS = 72.0  # per inch
-LEADING = 1.38  # height of a line over the size of its text
-LARGEST_TITLE = 1.3  # scale of the title's text
+_POINTS = 72.0  # per inch
+_LEADING = 1.38  # height of a line over the size of its text
+_LARGEST_TITLE = 1.3  # scale of the title's text
 WIDEST_TICK = "10,000"
 
 
@@ -32,7 +32,7 @@ class Layout:
     @property
     def line(self) -> float:
         """The height of a line of text."""
-        return self.text * LEADING / POINTS
+        return self.text * _LEADING / _POINTS
 
     @property
     def left(self) -> float:
@@ -51,7 +51,7 @@ class Layout:
     @property
     def top(self) -> float:
         """The upper end of the plane."""
-        head = self.title_lines * self.titles[0] * LEADING / POINTS
+        head = self.title_lines * self.titles[0] * _LEADING / _POINTS
         return self.height - self.margin - head - (1.2 * self.line if self.subtitle else 0.0) - 0.45 * self.line
 
     @property
@@ -70,7 +70,7 @@ PAPER = Layout(3.3, 2.6, 7.0, 7.0, (7.6, 7.2, 7.0), 2, False, 0.07, 0.0, 1.8)
 
 def scaled(layout: Layout, scale: float) -> Layout:
     """The layout with larger or smaller text."""
-    titles = tuple(size * min(scale, LARGEST_TITLE) for size in layout.titles)
+    titles = tuple(size * min(scale, _LARGEST_TITLE) for size in layout.titles)
     return replace(layout, text=layout.text * scale, least=min(layout.least, layout.text * scale), titles=titles)
 
 
@@ -82,7 +82,7 @@ def new_page(layout: Layout, theme: Theme) -> tuple[Figure, Axes]:
     return figure, page
 
 
-def title_lines(layout: Layout, title: str) -> tuple[float, list[str]]:
+def _title_lines(layout: Layout, title: str) -> tuple[float, list[str]]:
     """The title's size and its lines; a title that is too long even at the smallest size is cut."""
     room = layout.width - 2 * layout.margin
     for size in layout.titles:
@@ -93,15 +93,15 @@ def title_lines(layout: Layout, title: str) -> tuple[float, list[str]]:
 
 
 def fits(layout: Layout, title: str) -> bool:
-    return " ".join(title_lines(layout, title)[1]) == title
+    return " ".join(_title_lines(layout, title)[1]) == title
 
 
 def draw_head(page: Axes, layout: Layout, theme: Theme, title: str, subtitle: str = "") -> None:
-    size, lines = title_lines(layout, title)
+    size, lines = _title_lines(layout, title)
     y = layout.height - layout.margin
     for text in lines:
         page.text(layout.margin, y, text, size=size, weight="bold", va="top", gid="title")
-        y -= size * LEADING / POINTS
+        y -= size * _LEADING / _POINTS
     if layout.subtitle and subtitle:
         room = layout.width - 2 * layout.margin
         text = labels.fit(subtitle, layout.text, room)

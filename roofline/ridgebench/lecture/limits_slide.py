@@ -10,10 +10,10 @@ from .deck import Deck, Slide, Stage
 from .model import Mark
 from .panel import Bar, Sample
 
-CAPS = {"power": "its power limit", "thermal": "its heat", "slowdown": "a slowdown of the board"}
+_CAPS = {"power": "its power limit", "thermal": "its heat", "slowdown": "a slowdown of the board"}
 
 
-def peak_of(deck: Deck) -> dict[str, Any]:
+def _peak_of(deck: Deck) -> dict[str, Any]:
     """The data sheet's peak in the format of the deck: clock and FLOPs per clock and SM, where it has them."""
     sheet = devices.facts(deck.device.on)
     peaks = [one for one in sheet["peaks"] if one["format"] == deck.scene.format and one["accumulator"] == "fp32"]
@@ -21,9 +21,9 @@ def peak_of(deck: Deck) -> dict[str, Any]:
     return {**best, "sms": sheet.get("sms"), "tdp_w": sheet.get("tdp_w")}
 
 
-def assumed(deck: Deck) -> list[str]:
+def _assumed(deck: Deck) -> list[str]:
     """'132 SMs × 4,096 FLOP per clock × 1.83 GHz', and the power that the board may draw."""
-    peak, found = peak_of(deck), []
+    peak, found = _peak_of(deck), []
     if peak.get("sms") and peak.get("flops_per_clock_per_sm") and peak.get("clock_hz"):
         found.append(f"The peak assumes {peak['sms']} SMs × {peak['flops_per_clock_per_sm']:,} FLOP per clock × "
                      f"{peak['clock_hz'] / 1e9:.3g} GHz.")
@@ -33,31 +33,31 @@ def assumed(deck: Deck) -> list[str]:
     return found
 
 
-def capped(reasons: list[str]) -> str:
+def _capped(reasons: list[str]) -> str:
     """What the driver says held the clock back; empty where it named nothing of the kind."""
-    named = [text for word, text in CAPS.items() if any(word in reason for reason in reasons)]
+    named = [text for word, text in _CAPS.items() if any(word in reason for reason in reasons)]
     return f"The driver named {named[0]} as the reason." if named else ""
 
 
-def earlier(stage: Stage, measured_path: list[Mark]) -> None:
+def _earlier(stage: Stage, measured_path: list[Mark]) -> None:
     """What the slides before this one drew."""
     build_up.ground(stage)
     build_up.points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
     build_up.paths(stage, stage.deck.shown.path, measured_path, new=False)
 
 
-def from_sheet(deck: Deck) -> Slide:
-    words = assumed(deck) or ["The data sheet does not say which clock its peak assumes."]
+def _from_sheet(deck: Deck) -> Slide:
+    words = _assumed(deck) or ["The data sheet does not say which clock its peak assumes."]
 
     def draw(stage: Stage) -> None:
-        earlier(stage, [])
+        _earlier(stage, [])
         drawing.flat(stage.plane, deck.roof, stage.hue, 0.6, "dashed")
         build_up.say(stage, *words)
 
     return Slide("limits", "The peak is a promise at one clock", " ".join(words), words, build_up.info(deck), 4, draw)
 
 
-def from_run(deck: Deck) -> Slide:
+def _from_run(deck: Deck) -> Slide:
     sheet, roof = deck.device.sheet_roof, deck.device.measured_roof
     row = measured.best(deck.view, deck.scene.format, "matmul")
     row = row if row and deck.view.may_head(row) else None
@@ -65,12 +65,12 @@ def from_run(deck: Deck) -> Slide:
     compute, memory = roof.flops_per_s / sheet.flops_per_s, roof.bytes_per_s / sheet.bytes_per_s
     words = (f"The measured peak is {rate(roof.flops_per_s, 'FLOP/s')}, {percent(compute)} % of the data sheet. "
              f"Memory reaches {percent(memory)} %.")
-    clocks = [("assumed", peak_of(deck).get("clock_hz"), False), ("held", clock, True)]
+    clocks = [("assumed", _peak_of(deck).get("clock_hz"), False), ("held", clock, True)]
     bars = [(name, hertz, filled) for name, hertz, filled in clocks if hertz]
-    said = list(filter(None, [no_claim(deck.view), f"The board drew {digits(power)} W." if power else "", capped(reasons)]))
+    said = list(filter(None, [no_claim(deck.view), f"The board drew {digits(power)} W." if power else "", _capped(reasons)]))
 
     def draw(stage: Stage) -> None:
-        earlier(stage, deck.shown.measured_path)
+        _earlier(stage, deck.shown.measured_path)
         drawing.roof(stage.plane, sheet, stage.hue, 0.5, "dashed")
         drawing.roof(stage.plane, roof, stage.hue)
         build_up.say(stage, words)
@@ -90,14 +90,14 @@ def from_run(deck: Deck) -> Slide:
     return Slide("limits", "Why the data sheet's peak stays out of reach", words, numbers, build_up.info(deck), 5, draw)
 
 
-def of_host(deck: Deck) -> Slide:
+def _of_host(deck: Deck) -> Slide:
     """A device without a data sheet."""
     roof = deck.roof
     words = (f"No data sheet names a peak of this device. Its roofs are the best that anything verified reached: "
              f"{rate(roof.flops_per_s, 'FLOP/s')} and {rate(roof.bytes_per_s, 'B/s')}.")
 
     def draw(stage: Stage) -> None:
-        earlier(stage, deck.shown.measured_path)
+        _earlier(stage, deck.shown.measured_path)
         drawing.roof(stage.plane, roof, stage.hue)
         build_up.say(stage, words)
 
@@ -107,5 +107,5 @@ def of_host(deck: Deck) -> Slide:
 def limits(deck: Deck) -> Slide:
     device = deck.device
     if device.measured_roof and device.sheet_roof:
-        return from_run(deck)
-    return from_sheet(deck) if device.on else of_host(deck)
+        return _from_run(deck)
+    return _from_sheet(deck) if device.on else _of_host(deck)

@@ -9,11 +9,11 @@ from ridgebench.view import PRODUCTS, View
 
 from .devices import Roof
 
-COUNTED_ON = "h100-sxm"  # FLOPs and bytes depend on no device
-LARGEST = 1 << 16  # the largest size at which a crossing is sought
+_COUNTED_ON = "h100-sxm"  # FLOPs and bytes depend on no device
+_LARGEST = 1 << 16  # the largest size at which a crossing is sought
 DEPTH = 4096  # k and n of the products whose rows grow
-ELEMENTS = {"device": 1 << 29, "host": 1 << 25}  # of elementwise operations: beyond every cache
-SIDE = {"device": 16384, "host": 8192}  # of a matrix that a vector is multiplied with
+_ELEMENTS = {"device": 1 << 29, "host": 1 << 25}  # of elementwise operations: beyond every cache
+_SIDE = {"device": 16384, "host": 8192}  # of a matrix that a vector is multiplied with
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Basis:
 
     def rate(self, op: str, flops: float, traffic: float, written: Optional[float] = None) -> float:
         """FLOP/s that the roofs of the row with the most similar traffic allow."""
-        row = similar(self.view, op, written) if self.view else None
+        row = _similar(self.view, op, written) if self.view else None
         if row is None:
             return self.roof.at(flops / traffic)
-        seconds = seconds_at(row, flops, traffic)
+        seconds = _seconds_at(row, flops, traffic)
         return min(flops / seconds, self.roof.flops_per_s) if seconds else self.roof.at(flops / traffic)
 
 
-def seconds_at(row: Row, flops: float, traffic: float) -> float:
+def _seconds_at(row: Row, flops: float, traffic: float) -> float:
     """The least time of another size of a judged row's operation, whose work per FLOP it shares."""
     roof = row.roof or {}
     parts = [traffic / roof["bytes_per_s"]]
@@ -62,7 +62,7 @@ def seconds_at(row: Row, flops: float, traffic: float) -> float:
     return max(parts)
 
 
-def similar(view: View, op: str, written: Optional[float]) -> Optional[Row]:
+def _similar(view: View, op: str, written: Optional[float]) -> Optional[Row]:
     """The row of an operation with the nearest share of written bytes; of equal ones the fastest."""
     rows = [row for row in view.points if row.op == op and row.roof and row.roof["bytes_per_s"] and row.least_time_s]
     wanted = 0.0 if written is None else written
@@ -81,7 +81,7 @@ def written_share(op: str, shape: str, format_: str) -> Optional[float]:
 
 def mark(basis: Basis, op: str, shape: str, format_: str) -> Mark:
     """The point of an operation by the model. Raises ResultsError where the operation has no such format."""
-    told = predict(op, shape, format_, basis.on or COUNTED_ON)
+    told = predict(op, shape, format_, basis.on or _COUNTED_ON)
     intensity, flops = told["intensity_flop_per_byte"], told["flops"]
     if basis.on:
         rate = told["attainable_flops_per_s"]
@@ -107,21 +107,21 @@ def default_shape(op: str, host: bool) -> str:
     kind = "host" if host else "device"
     if op in PRODUCTS:
         return square(1024 if host else 8192)
-    return f"n:{SIDE[kind] if op == 'matvec' else ELEMENTS[kind]}"
+    return f"n:{_SIDE[kind] if op == 'matvec' else _ELEMENTS[kind]}"
 
 
 def crossing(roof: Roof, shape, format_: str) -> Optional[int]:
-    """The least size from which a product is compute-bound; None where no size up to LARGEST is.
+    """The least size from which a product is compute-bound; None where no size up to _LARGEST is.
 
     `shape` makes the text of a shape from the size; the intensity grows with it.
     """
 
     def beyond(size: int) -> bool:
-        return predict("matmul", shape(size), format_, COUNTED_ON)["intensity_flop_per_byte"] >= roof.ridge
+        return predict("matmul", shape(size), format_, _COUNTED_ON)["intensity_flop_per_byte"] >= roof.ridge
 
-    if not beyond(LARGEST):
+    if not beyond(_LARGEST):
         return None
-    low, high = 0, LARGEST
+    low, high = 0, _LARGEST
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if beyond(middle) else (middle, high)
@@ -130,7 +130,7 @@ def crossing(roof: Roof, shape, format_: str) -> Optional[int]:
 
 def sizes(roof: Roof, format_: str, measured: Iterable[int] = ()) -> list[int]:
     """Powers of two on both sides of the ridge, 128 to 8192 on a GPU, out to the measured ones."""
-    bend = crossing(roof, square, format_) or LARGEST
+    bend = crossing(roof, square, format_) or _LARGEST
     low = 128
     while low > 4 and low * 3 > bend:
         low //= 2

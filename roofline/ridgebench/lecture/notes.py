@@ -5,7 +5,7 @@ from ridgebench.text import markdown
 from .deck import Deck, Slide
 
 
-def part(number: int, slide: Slide) -> str:
+def _part(number: int, slide: Slide) -> str:
     lines = [f"## {number}. {markdown(slide.title)} ({slide.minutes} min)", "", markdown(slide.say), ""]
     lines += [f"- {markdown(one)}" for one in slide.numbers]
     lines += [""] * bool(slide.numbers) + ["```", slide.command, "```", ""]
@@ -17,4 +17,4 @@ def notes(deck: Deck, slides: list[Slide]) -> str:
     total = sum(slide.minutes for slide in slides)
     what = f"{markdown(deck.device.name)}, {deck.scene.format}: {len(slides)} slides for about {total} minutes."
     head = (f"# Notes for the speaker\n\n{what} Hollow points are by the model, filled ones were measured.\n")
-    return "\n".join([head, *(part(number, slide) for number, slide in enumerate(slides, 1))])
+    return "\n".join([head, *(_part(number, slide) for number, slide in enumerate(slides, 1))])

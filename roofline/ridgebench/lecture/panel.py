@@ -13,8 +13,8 @@ from ridgebench.plot.style import Theme
 from .layout import Layout
 
 # The space before a unit, which no line begins with.
-UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;]|$))")
-LEAST_BAR = 0.7  # inches: the bars are left out where the longest one would be shorter
+_UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;]|$))")
+_LEAST_BAR = 0.7  # inches: the bars are left out where the longest one would be shorter
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Panel:
 
     def text(self, words: str, most: int = 8, size: float = 1.0, weight: str = "normal") -> None:
         """Words in as many lines as they need; left out where they do not fit whole."""
-        words = UNIT.sub("\\1\u00a0", words)
+        words = _UNIT.sub("\\1\u00a0", words)
         points, line = self.layout.text * size, self.layout.line * size
         lines = labels.wrap(words, points, self.width, most, weight)
         if " ".join(lines) != words or not self.room(len(lines) * line):
@@ -97,7 +97,7 @@ class Panel:
         names = [labels.fit(one.name, layout.text, 0.56 * self.width) for one in rows]
         widest = max(labels.width(name, layout.text) for name in names) + 0.5 * layout.line
         value = max(labels.width(one.value, layout.text) for one in rows) + 0.5 * layout.line
-        if self.width - widest - value < LEAST_BAR:
+        if self.width - widest - value < _LEAST_BAR:
             return False
         step = 1.45 * layout.line
         if not self.room(len(rows) * step):

@@ -20,17 +20,17 @@ from .layout import WIDEST_TICK, Layout
 AXES = "axes"  # group id of the frame
 AREA = "region"  # group id of a region's name
 MOST_LABELS = 6
-HEADROOM = 1.7  # lines of text above the highest roof, for the value of its ridge
-LAST_TICK = 4  # power of ten: wider numbers would touch, and no operation of the lecture lies beyond
-LEAD = 0.45  # lines of text between a label and its point from which a thin line joins both
-FAR = (1.0, 1.8, 2.8)  # distances of a label from its point, in gaps
+_HEADROOM = 1.7  # lines of text above the highest roof, for the value of its ridge
+_LAST_TICK = 4  # power of ten: wider numbers would touch, and no operation of the lecture lies beyond
+_LEAD = 0.45  # lines of text between a label and its point from which a thin line joins both
+_FAR = (1.0, 1.8, 2.8)  # distances of a label from its point, in gaps
 
 Limits = tuple[float, float]  # log10
 Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Wish:
+class _Wish:
     """A label that waits for its place: near a point, or in one of the boxes given."""
 
     text: str
@@ -42,7 +42,7 @@ class Wish:
     size: float = 0.0  # points; 0: as all text
 
 
-def room_for(low: float, high: float, length: float, decade: float) -> Limits:
+def _room_for(low: float, high: float, length: float, decade: float) -> Limits:
     """Limits from `low` that fill `length` inches; `high` lies within them."""
     return low, max(high, low + length / decade)
 
@@ -57,17 +57,17 @@ class Plane:
     theme: Theme
     limits: tuple[Limits, Limits]
     unit: tuple[str, float]
-    wishes: list[Wish] = field(default_factory=list)
+    wishes: list[_Wish] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         layout = self.layout
         self.area = labels.Box(layout.left, layout.bottom, layout.right, layout.top)
         self.obstacles = labels.Obstacles(self.area)
         (x_low, x_high), (y_low, y_high) = self.limits
-        below = layout.plane_height - HEADROOM * layout.line
+        below = layout.plane_height - _HEADROOM * layout.line
         self.decade = min(layout.plane_width / (x_high - x_low), below / (y_high - y_low))
-        self.x = room_for(x_low, x_high, layout.plane_width, self.decade)
-        self.y = room_for(y_low, y_high, layout.plane_height, self.decade)
+        self.x = _room_for(x_low, x_high, layout.plane_width, self.decade)
+        self.y = _room_for(y_low, y_high, layout.plane_height, self.decade)
         self.draw_frame()
 
     def draw_frame(self) -> None:
@@ -108,7 +108,7 @@ class Plane:
 
     def x_end(self) -> float:
         """The last power of ten of the x axis whose number stays on the page."""
-        end = max(min(floor(self.x[1]), LAST_TICK), ceil(self.x[0]) + 1)
+        end = max(min(floor(self.x[1]), _LAST_TICK), ceil(self.x[0]) + 1)
         beyond = self.layout.width - self.area.right - 0.02
         while labels.width(tick(10.0**end), self.layout.text) / 2 > (self.x[1] - end) * self.decade + beyond:
             end -= 1
@@ -116,7 +116,7 @@ class Plane:
 
     def widest_pair(self) -> float:
         """Inches that two neighbouring numbers of the x axis need."""
-        end = min(floor(self.x[1]), LAST_TICK)
+        end = min(floor(self.x[1]), _LAST_TICK)
         wide = [labels.width(tick(10.0**power), self.layout.text) for power in range(ceil(self.x[0]), end + 1)]
         return max(((one + next_) / 2 for one, next_ in zip(wide, wide[1:])), default=0.0) + 0.3 * self.layout.line
 
@@ -165,21 +165,21 @@ class Plane:
 
     def wish(self, text: str, intensity: float, rate: float, colour: str) -> None:
         """A label near a point. The first wishes get the best places, and MOST_LABELS are drawn at most."""
-        self.wishes.append(Wish(text, self.inches(intensity, rate), colour))
+        self.wishes.append(_Wish(text, self.inches(intensity, rate), colour))
 
     def wish_in(self, text: str, boxes: Iterable[labels.Box], colour: str, gid: str, turned: bool = False,
                 size: float = 0.0) -> None:  # fmt: skip
         """A text in the first free one of these boxes."""
         found = tuple(boxes)
-        self.wishes.append(Wish(text, (found[0].left, found[0].bottom), colour, found, gid, turned, size))
+        self.wishes.append(_Wish(text, (found[0].left, found[0].bottom), colour, found, gid, turned, size))
 
-    def around(self, wish: Wish) -> list[labels.Box]:
+    def around(self, wish: _Wish) -> list[labels.Box]:
         """Places for a label near its point, the best first."""
         layout, (x, y) = self.layout, wish.at
         wide, high = labels.width(wish.text, layout.text), layout.line
         gap = 1.2 * layout.stroke / 72 + 0.18 * high
         boxes = []
-        for far in FAR:
+        for far in _FAR:
             near = gap * far
             corners = [(x + near, y - near - high), (x + 1.3 * near, y - 0.8 * high), (x + 2 * near, y - high / 2),
                        (x - near - wide, y + near * 0.6), (x + near, y - high / 2),
@@ -214,14 +214,14 @@ class Plane:
         met, _, box = min(found, default=(labels.TEXT, 0, None))
         return box if met < labels.TEXT else None
 
-    def lead(self, wish: Wish, box: labels.Box) -> None:
+    def lead(self, wish: _Wish, box: labels.Box) -> None:
         """A thin line from a point to its label, where another point may be nearer to that."""
         (x, y), layout = wish.at, self.layout
         end = (min(max(x, box.left), box.right), min(max(y, box.bottom), box.top))
-        if hypot(end[0] - x, end[1] - y) > LEAD * layout.line:
+        if hypot(end[0] - x, end[1] - y) > _LEAD * layout.line:
             self.page.plot([x, end[0]], [y, end[1]], color=self.theme.muted, linewidth=layout.stroke / 6, zorder=4.2)
 
-    def write(self, wish: Wish, box: labels.Box) -> None:
+    def write(self, wish: _Wish, box: labels.Box) -> None:
         crossed = self.obstacles.meets(box) and wish.gid != AREA
         alpha = 1.0 if wish.boxes else 0.85
         patch = {**self.theme.patch, "alpha": alpha} if crossed else None

@@ -16,8 +16,8 @@ from .model import Basis, Mark
 from .options import DEFAULT_OPERATIONS, UserPoint
 from .plane import Limits
 
-MOST_DEVICES = 6
-PATH = "matmul"  # the operation whose sizes are a path
+_MOST_DEVICES = 6
+_PATH = "matmul"  # the operation whose sizes are a path
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def open_devices(view: Optional[View], names: list[str], format_: Optional[str])
     for name in filter(os.path.isdir, names):
         raise ResultsError(f"--on {name}: is a folder; allowed: a data sheet, and a results directory without --on")
     names = list(dict.fromkeys(devices.known_as(name, find_sheet(name)) for name in names))
-    if len(names) + (view is not None) > MOST_DEVICES:
-        raise ResultsError(f"{len(names)} devices; a figure can hold up to {MOST_DEVICES}")
+    if len(names) + (view is not None) > _MOST_DEVICES:
+        raise ResultsError(f"{len(names)} devices; a figure can hold up to {_MOST_DEVICES}")
     chosen = format_ or devices.default_format(view, names)
     found = [devices.of_sheet(name, chosen) for name in names]
     if view is None:
@@ -79,20 +79,20 @@ def open_devices(view: Optional[View], names: list[str], format_: Optional[str])
 
 def usual(format_: str) -> tuple[str, ...]:
     """The operations of the lecture that have a format: tf32 is matmul's alone."""
-    return DEFAULT_OPERATIONS if not format_.startswith("tf32") else (PATH,)
+    return DEFAULT_OPERATIONS if not format_.startswith("tf32") else (_PATH,)
 
 
 def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Basis] = None) -> Shown:
     """The points of a device, squares as its path. A measured operation is predicted at its measured size."""
     basis = basis or basis_of(device, format_)
-    others = [op for op in ops if op != PATH]
+    others = [op for op in ops if op != _PATH]
     rows = [row for op in others if device.view and (row := measured.best(device.view, format_, op))]
     points = [measured.mark_of(row, device.view) for row in rows]
     known = {mark.op: mark for mark in points}
-    predicted = [at_size(basis, known[mark.op], format_) if mark.op in known else mark
+    predicted = [_at_size(basis, known[mark.op], format_) if mark.op in known else mark
                  for mark in model.served(basis, others, format_, device.host)]
-    squares = measured.squares(device.view, format_) if device.view and PATH in ops else []
-    grown = model.sizes(basis.roof, format_, [mark.size for mark in squares]) if PATH in ops else []
+    squares = measured.squares(device.view, format_) if device.view and _PATH in ops else []
+    grown = model.sizes(basis.roof, format_, [mark.size for mark in squares]) if _PATH in ops else []
     return Shown(device, basis, predicted, points, model.path(basis, format_, grown), squares)
 
 
@@ -103,14 +103,14 @@ def along_the_slope(shown: Shown, format_: str) -> Shown:
     """
     squares = shown.measured_path
     side, deep = measured.growing_depth(shown.device.view, format_) if squares and shown.device.view else (0, [])
-    if not deep or begins(deep, shown.basis, format_) <= begins(squares, shown.basis, format_):
+    if not deep or _begins(deep, shown.basis, format_) <= _begins(squares, shown.basis, format_):
         return shown
     grown = [mark.size for mark in deep]
     path = model.path(shown.basis, format_, grown, lambda k: model.depth_of(k, side))
     return replace(shown, path=path, measured_path=deep, letter="k", fixed=side)
 
 
-def begins(marks: list[Mark], basis: Basis, format_: str) -> float:
+def _begins(marks: list[Mark], basis: Basis, format_: str) -> float:
     """The share of the roof that the smallest size reaches."""
     first = marks[0]
     share = model.written_share(first.op, first.shape, format_)
@@ -124,7 +124,7 @@ def basis_of(device: Device, format_: str) -> Basis:
     return Basis(device.roof, device.on)
 
 
-def at_size(basis: Basis, found: Mark, format_: str) -> Mark:
+def _at_size(basis: Basis, found: Mark, format_: str) -> Mark:
     """What the model says of a measured point's work."""
     if basis.on:
         return model.mark(basis, found.op, found.shape, format_)

@@ -23,7 +23,7 @@ from ridgebench.text import one_line
 from . import build_up, comparison, counting, deck, limits_slide, options
 from .notes import notes
 
-TYPES = ("svg", "pdf")
+_TYPES = ("svg", "pdf")
 
 
 def all_slides(of: deck.Deck) -> list[deck.Slide]:
@@ -33,7 +33,7 @@ def all_slides(of: deck.Deck) -> list[deck.Slide]:
     return [*first, *plane, counting.memory(of), counting.activations(of)]
 
 
-def parse(arguments: list[str]) -> Namespace:
+def _parse(arguments: list[str]) -> Namespace:
     parser = Parser(prog="slides", description=__doc__)
     parser.add_argument("results", type=Path, nargs="?", metavar="RESULTS_DIR", help="a run whose points are drawn")
     parser.add_argument("--on", metavar="SHEET", action="append", default=[],
@@ -49,19 +49,19 @@ def parse(arguments: list[str]) -> Namespace:
     return chosen
 
 
-def file_name(number: int, slide: deck.Slide, kind: str) -> str:
+def _file_name(number: int, slide: deck.Slide, kind: str) -> str:
     return f"{number:02}-{slide.slug}.{kind}"
 
 
-def save(number: int, slide: deck.Slide, of: deck.Deck, theme: Theme, out: Path) -> None:
+def _save(number: int, slide: deck.Slide, of: deck.Deck, theme: Theme, out: Path) -> None:
     """Draws one slide into its files."""
     with drawing(theme):
         figure = deck.draw(slide, of, theme)
-        for kind in TYPES:
-            write(figure, out / file_name(number, slide, kind), kind)
+        for kind in _TYPES:
+            write(figure, out / _file_name(number, slide, kind), kind)
 
 
-def save_together(slides: list[deck.Slide], of: deck.Deck, theme: Theme, out: Path) -> None:
+def _save_together(slides: list[deck.Slide], of: deck.Deck, theme: Theme, out: Path) -> None:
     """Draws all slides into one PDF."""
     drawn = io.BytesIO()
     with drawing(theme), PdfPages(drawn, metadata=METADATA["pdf"]) as pages:
@@ -70,23 +70,23 @@ def save_together(slides: list[deck.Slide], of: deck.Deck, theme: Theme, out: Pa
     write_at_once(out / "slides.pdf", drawn.getvalue())
 
 
-def save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
+def _save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
     """Writes every file; returns their number."""
     slides = all_slides(of)
-    tasks = [partial(save_together, slides, of, theme, out)]  # the slowest first
-    tasks += [partial(save, number, slide, of, theme, out) for number, slide in enumerate(slides, 1)]
+    tasks = [partial(_save_together, slides, of, theme, out)]  # the slowest first
+    tasks += [partial(_save, number, slide, of, theme, out) for number, slide in enumerate(slides, 1)]
     in_parallel(lambda task: task(), tasks)
     write_at_once(out / "notes.md", notes(of, slides))
-    return len(TYPES) * len(slides) + 2
+    return len(_TYPES) * len(slides) + 2
 
 
-def open_run(folder: Optional[Path], device: Optional[str]) -> Optional[View]:
+def _open_run(folder: Optional[Path], device: Optional[str]) -> Optional[View]:
     return make_view(drawable(load_run(folder)), device) if folder else None
 
 
-def make(chosen: Namespace) -> deck.Deck:
+def _make(chosen: Namespace) -> deck.Deck:
     """The deck that the options name. Raises ResultsError."""
-    view = open_run(chosen.results, chosen.device)
+    view = _open_run(chosen.results, chosen.device)
     source = (view.device["data_sheet"] or str(chosen.results)) if view else chosen.on[0]
     run = [str(chosen.results)] if view else []
     command = " ".join(["ridgebench slides", *run, *(f"--on {name}" for name in chosen.on)])
@@ -94,11 +94,11 @@ def make(chosen: Namespace) -> deck.Deck:
 
 
 def main(arguments: list[str]) -> int:
-    chosen = parse(arguments)
+    chosen = _parse(arguments)
     try:
-        of = make(chosen)
+        of = _make(chosen)
         out = output_folder(chosen.out, chosen.results, "slides")
-        written = save_all(of, THEMES[chosen.theme], out)
+        written = _save_all(of, THEMES[chosen.theme], out)
     except ENDING as error:
         return ended(error, "slides", "slides may be missing")
     print(f"{counted(written, 'file')} in {one_line(str(out))}")

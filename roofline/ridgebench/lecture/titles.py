@@ -12,7 +12,7 @@ from .layout import Layout, fits
 from .model import Mark
 from .scene import Scene, Shown
 
-SAME = 0.1  # times that differ by less are called the same
+_SAME = 0.1  # times that differ by less are called the same
 
 
 def duration(seconds: float) -> str:
@@ -36,14 +36,14 @@ def times(shown: Shown, format_: str) -> Optional[tuple[Mark, Mark]]:
     return found["relu"], found["gelu"]
 
 
-def pair_finding(shown: Shown, format_: str) -> str:
+def _pair_finding(shown: Shown, format_: str) -> str:
     """'GeLU does 20 times the work of ReLU in the same time', where that was measured."""
     pair = times(shown, format_)
     if pair is None or not pair[0].measured:
         return ""
     relu, gelu = pair
     work, longer = gelu.flops / relu.flops, gelu.seconds / relu.seconds
-    if abs(longer - 1) <= SAME:
+    if abs(longer - 1) <= _SAME:
         return f"GeLU does {digits(work)} times the work of ReLU in the same time"
     return f"GeLU does {digits(work)} times the work of ReLU in {digits(longer)} times the time"
 
@@ -52,7 +52,7 @@ def pair_title(pair: Optional[tuple[Mark, Mark]]) -> str:
     if pair is None:
         return "GeLU lies higher on the same slope"
     longer, work = pair[1].seconds / pair[0].seconds, digits(pair[1].flops / pair[0].flops)
-    same = abs(longer - 1) <= SAME
+    same = abs(longer - 1) <= _SAME
     return f"GeLU: {work} times the work, {'the same' if same else digits(longer) + ' times the'} time"
 
 
@@ -60,12 +60,12 @@ def pair_words(pair: Optional[tuple[Mark, Mark]]) -> str:
     """What the times of ReLU and GeLU say."""
     same = "GeLU moves the same bytes as ReLU."
     longer = pair[1].seconds / pair[0].seconds if pair else 1.0
-    if longer <= 1 + SAME:
+    if longer <= 1 + _SAME:
         return f"{same} Its arithmetic runs while the bytes arrive."
     return f"{same} Here its arithmetic takes longer than the bytes, so it takes {digits(longer)} times as long."
 
 
-def product_finding(view: View, format_: str) -> str:
+def _product_finding(view: View, format_: str) -> str:
     """What share of its limit the best matmul reaches; its rate alone where no limit stands firm."""
     row = measured.best(view, format_, "matmul")
     if row is None or not view.may_head(row):
@@ -80,7 +80,7 @@ def product_finding(view: View, format_: str) -> str:
     return f"matmul runs at {rate(row.flops_per_s, 'FLOP/s')}"
 
 
-def waits(mark: Mark, roof: Roof) -> bool:
+def _waits(mark: Mark, roof: Roof) -> bool:
     """Whether memory limits an operation: its own peak may lie below that of matmul, so the program decides first."""
     return mark.bound == "memory" if mark.bound else mark.intensity < roof.ridge
 
@@ -89,7 +89,7 @@ def model_finding(scene: Scene) -> str:
     """Which operations wait for memory, and from which n matmul does not."""
     shown = scene.first
     roof = shown.basis.roof
-    waiting = [spoken(mark.op) for mark in shown.model if waits(mark, roof)]
+    waiting = [spoken(mark.op) for mark in shown.model if _waits(mark, roof)]
     parts = [f"{enumerate_words(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for memory"] if waiting else []
     if shown.path:
         bend = model.crossing(roof, model.square, scene.format)
@@ -98,7 +98,7 @@ def model_finding(scene: Scene) -> str:
     return ", ".join(parts)
 
 
-def ridges(scene: Scene) -> str:
+def _ridges(scene: Scene) -> str:
     named = [f"{one.device.name} bends at {digits(one.device.roof.ridge)}" for one in scene.shown]
     return f"{scene.format}: {enumerate_words(named)} FLOP per byte"
 
@@ -107,10 +107,10 @@ def finding(scene: Scene, layout: Layout) -> str:
     """The longest title that fits."""
     shown, name = scene.first, scene.format
     if len(scene.shown) > 1:
-        named = ridges(scene)
+        named = _ridges(scene)
         return named if fits(layout, named) else f"{name}: the ridge moves from device to device"
     view = shown.device.view
-    parts = [pair_finding(shown, name), product_finding(view, name) if shown.path else ""] if view else []
+    parts = [_pair_finding(shown, name), _product_finding(view, name) if shown.path else ""] if view else []
     parts = [part for part in parts if part] or [model_finding(scene)]
     where = f"{shown.device.name}, {name}: "
     together = ["; ".join(parts), *parts]

@@ -14,7 +14,7 @@ from . import labels
 from .page import add_axes
 from .style import NORMAL, Theme
 
-LEFT, BOTTOM, TOP_GAP = 0.95, 0.95, 0.05  # inches around the axes
+LEFT, _BOTTOM, _TOP_GAP = 0.95, 0.95, 0.05  # inches around the axes
 MARK = 0.07  # half a marker, inches
 
 Limits = tuple[float, float]  # log10
@@ -31,7 +31,7 @@ class Canvas:
     y: Limits
     decade: float  # inches, on both axes
     left: float = LEFT  # inches
-    bottom: float = BOTTOM
+    bottom: float = _BOTTOM
     obstacles: labels.Obstacles = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ def log_limits(low: float, high: float) -> Limits:
     return log10(low), log10(high)
 
 
-def ticks(limits: Limits, most: int) -> list[float]:
+def _ticks(limits: Limits, most: int) -> list[float]:
     """Powers of ten within the limits; every second or third of them where there are more than `most`."""
     first, last = ceil(limits[0] - 1e-9), floor(limits[1] + 1e-9)
     step = max(1, ceil((last - first + 1) / most))
@@ -73,7 +73,7 @@ def ticks(limits: Limits, most: int) -> list[float]:
 
 
 def style_axis(axis: Axis, limits: Limits, most: int) -> None:
-    axis.set_major_locator(FixedLocator(ticks(limits, most)))
+    axis.set_major_locator(FixedLocator(_ticks(limits, most)))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: units.tick(value)))
     axis.set_tick_params(labelsize=NORMAL, length=3)
@@ -100,13 +100,13 @@ def make_canvas(
     No more than `spare` decades of intensity are added: axes end before `right` where that leaves room.
     """
     (x_low, x_high), (y_low, y_high) = limits
-    width, height = right - LEFT, top - TOP_GAP - BOTTOM
+    width, height = right - LEFT, top - _TOP_GAP - _BOTTOM
     decade = min(height / (y_high - y_low), width / (x_high - x_low))
     x, y = (x_low, min(x_low + width / decade, x_high + spare)), (y_low, y_low + height / decade)
     width = (x[1] - x_low) * decade
-    axes = add_axes(figure, LEFT, BOTTOM, width, height)
+    axes = add_axes(figure, LEFT, _BOTTOM, width, height)
     style_axes(axes, x, y, theme)
-    page.text(LEFT + width / 2, BOTTOM - 0.33, "FLOP per byte (compulsory traffic of main memory)",
+    page.text(LEFT + width / 2, _BOTTOM - 0.33, "FLOP per byte (compulsory traffic of main memory)",
               size=NORMAL, ha="center", va="top")
-    page.text(0.32, BOTTOM + height / 2, unit[0], size=NORMAL, rotation=90, ha="center", va="center")
+    page.text(0.32, _BOTTOM + height / 2, unit[0], size=NORMAL, rotation=90, ha="center", va="center")
     return Canvas(axes, page, unit[1], x, y, decade)

@@ -47,7 +47,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def figures(view: View, options: argparse.Namespace) -> dict[str, Callable]:
+def _figures(view: View, options: argparse.Namespace) -> dict[str, Callable]:
     """Functions that draw the figures of a run by file name; those of all rows come first."""
     if options.style == "lecture":
         return lecture.figures(view, options)
@@ -79,7 +79,7 @@ def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = Non
     return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
 
 
-def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
+def _open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
     """A view of every run and device that is drawn, and the folder of each. Raises ResultsError."""
     runs = each_once(options.results, load_run)
     if options.points and len(runs) > 1:
@@ -96,7 +96,7 @@ def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
         raise ResultsError("--style reference draws the rows of a run; allowed: a results directory with it")
     if not options.results:
         return lecture.figures(None, options)
-    views, folders = open_views(options)
+    views, folders = _open_views(options)
     if len(views) > 1:
         if options.style == "lecture":
             raise ResultsError("the lecture figure shows one run; allowed: one results directory, and --on for others")
@@ -105,7 +105,7 @@ def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
         return {file_name(name): draw for name, draw in together.items()}
     for question in external.questions(views[0], roofline.sources(views[0])):
         print(f"plot: {one_line(question)}", file=sys.stderr)
-    return figures(views[0], options)
+    return _figures(views[0], options)
 
 
 def main(arguments: list[str]) -> int:

@@ -15,15 +15,15 @@ from ridgebench.processes.workers import in_parallel
 
 from .style import NORMAL, Theme
 
-DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
+_DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
 # A date or a library version would change the bytes of an unchanged figure.
 METADATA = {
     "svg": {"Creator": "ridgebench", "Date": None},
     "pdf": {"Creator": "ridgebench", "Producer": None, "CreationDate": None},
     "png": {"Software": None},
 }
-QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
-LONGEST_NAME = 80  # characters of a format's name in a file name
+_QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
+_LONGEST_NAME = 80  # characters of a format's name in a file name
 
 
 def settings(theme: Theme) -> dict:
@@ -47,7 +47,7 @@ def settings(theme: Theme) -> dict:
 
 def file_name(text: str) -> str:
     """A format's name as part of a file name."""
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", text[:LONGEST_NAME])
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", text[:_LONGEST_NAME])
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def drawing(theme: Theme) -> Iterator[None]:
 
 def drawn(figure: Figure, kind: str) -> bytes:
     """The file of a figure. A full disk then ends the writing of bytes and no writer of Matplotlib's in the middle."""
-    how = {"dpi": DOTS_PER_INCH[kind], "metadata": METADATA[kind], **QUICKLY.get(kind, {})}
+    how = {"dpi": _DOTS_PER_INCH[kind], "metadata": METADATA[kind], **_QUICKLY.get(kind, {})}
     file = io.BytesIO()
     figure.savefig(file, format=kind, **how)
     return file.getvalue()
@@ -71,7 +71,7 @@ def write(figure: Figure, path: Path, kind: str) -> None:
     write_at_once(path, drawn(figure, kind))
 
 
-def save(name: str, draw: Callable, theme: Theme, out: Path, formats: tuple[str, ...]) -> None:
+def _save(name: str, draw: Callable, theme: Theme, out: Path, formats: tuple[str, ...]) -> None:
     """Draws a figure into files of these formats."""
     with drawing(theme):
         figure = draw(theme)
@@ -81,5 +81,5 @@ def save(name: str, draw: Callable, theme: Theme, out: Path, formats: tuple[str,
 
 def save_all(drawn: dict[str, Callable], theme: Theme, out: Path, formats: tuple[str, ...]) -> int:
     """Draws all figures, each processor one at a time, the slowest first; returns the number of files."""
-    in_parallel(lambda one: save(*one, theme, out, formats), list(drawn.items()))
+    in_parallel(lambda one: _save(*one, theme, out, formats), list(drawn.items()))
     return len(drawn) * len(formats)

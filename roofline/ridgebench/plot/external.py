@@ -12,8 +12,8 @@ from .points import Places, draw_paths, markers
 from .roofs import Roofs
 from .style import Theme
 
-STAR, SIZE = "*", 90.0
-MOST = 5  # questions
+STAR, _SIZE = "*", 90.0
+_MOST = 5  # questions
 ABOVE = 1.02  # a point above the roof by less may be noise
 DOUBT = "a question of units, of how FLOPs and bytes were counted, or of data that a cache held"
 NOTE = "Stars: measured by another tool, not verified"
@@ -30,11 +30,11 @@ def draw(axes: Axes, view: View, scale: float, theme: Theme) -> Places:
     places = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / scale) for row in rows}
     draw_paths(axes, rows, places, theme, arrow=False)
     if rows:
-        markers(axes, [places[row.id] for row in rows], rows, theme, STAR, SIZE)
+        markers(axes, [places[row.id] for row in rows], rows, theme, STAR, _SIZE)
     return places
 
 
-def allowed(row: Row, roofs: Roofs) -> Optional[float]:
+def _allowed(row: Row, roofs: Roofs) -> Optional[float]:
     """FLOP/s that memory and the roof of the point's format allow at its intensity; None without either."""
     flat = [roof.value for roof in roofs.compute if row.arithmetic in roof.formats]
     slanted = [roof.value * row.intensity_flop_per_byte for roof in roofs.memory]
@@ -42,12 +42,12 @@ def allowed(row: Row, roofs: Roofs) -> Optional[float]:
 
 
 def questions(view: View, sources: list[Roofs]) -> list[str]:
-    """A line for each point above the roofs of every source, which asks how it was counted; after MOST their number."""
+    """A line for each point above the roofs of every source, which asks how it was counted; after _MOST their number."""
     found = []
     for row in placed(view):
-        roofs = [value for source in sources if (value := allowed(row, source))]
+        roofs = [value for source in sources if (value := _allowed(row, source))]
         if roofs and row.flops_per_s > ABOVE * max(roofs):
             speed, roof = rate(row.flops_per_s, "FLOP/s"), rate(max(roofs), "FLOP/s")
             found.append(f"{row.id}: {speed} is above the roof of {roof}: {DOUBT}")
-    left = len(found) - MOST
-    return found if left <= 0 else [*found[:MOST], f"above the roof: {counted(left, 'more point')}"]
+    left = len(found) - _MOST
+    return found if left <= 0 else [*found[:_MOST], f"above the roof: {counted(left, 'more point')}"]

@@ -9,14 +9,14 @@ from ridgebench.view import View
 
 from .page import family, fits
 
-ON_THE_ROOF = 0.895  # share of the measured roof from which a row counts as on it; printed as 90 %
+_ON_THE_ROOF = 0.895  # share of the measured roof from which a row counts as on it; printed as 90 %
 NOISE = 0.03  # speeds nearer than this are not ranked in a title
-ENGINES = {"fma": "FMA", "tensor": "tensor"}
-SPOKEN = {"relu": "ReLU", "gelu": "GeLU", "matmul_gelu": "matmul + GeLU"}
+_ENGINES = {"fma": "FMA", "tensor": "tensor"}
+_SPOKEN = {"relu": "ReLU", "gelu": "GeLU", "matmul_gelu": "matmul + GeLU"}
 
 
 def spoken(op: str) -> str:
-    return SPOKEN.get(op, op)
+    return _SPOKEN.get(op, op)
 
 
 def capital(sentence: str) -> str:
@@ -37,21 +37,21 @@ def named(view: View) -> list[Row]:
     return [row for row in view.points if row.origin == "hand" and not row.naive and not row.served_by_cache]
 
 
-def hand(view: View) -> list[Row]:
+def _hand(view: View) -> list[Row]:
     """Those of them that a title may speak of."""
     return list(filter(view.may_head, named(view)))
 
 
 def settled(view: View) -> list[Row]:
     """Those of them whose roofs did not move during the run."""
-    return [row for row in hand(view) if not view.unsettled(row)]
+    return [row for row in _hand(view) if not view.unsettled(row)]
 
 
 def share(row: Row) -> Optional[float]:
     return row.fraction_of_measured_roof
 
 
-def fastest(rows: list[Row], operations: list[str]) -> list[Row]:
+def _fastest(rows: list[Row], operations: list[str]) -> list[Row]:
     """The fastest row; of operations within the noise, the one that comes first in the lecture."""
     top = max((row.flops_per_s for row in rows), default=0.0)
     near = [row for row in rows if row.flops_per_s >= (1 - NOISE) * top]
@@ -66,30 +66,30 @@ def compute_bound(view: View) -> list[Row]:
     """
     roofs = {row.id: row for row in view.ceilings}
     found = []
-    for engine in ENGINES:
+    for engine in _ENGINES:
         rows = [
             row
-            for row in hand(view)
+            for row in _hand(view)
             if row.bound == "compute" and share(row) and row.engine == engine and row.roof["compute_ceiling"] in roofs
         ]
         rows = [r for r in rows if roofs[r.roof["compute_ceiling"]].saturates == engine]
         native = [r for r in rows if r.arithmetic == r.format]
-        found += fastest(native or rows, view.operations)
-    top = fastest(found, view.operations) if view.format else found
+        found += _fastest(native or rows, view.operations)
+    top = _fastest(found, view.operations) if view.format else found
     return [row for row in top if not view.unsettled(row)]
 
 
-def compute_finding(view: View) -> str:
+def _compute_finding(view: View) -> str:
     """'fp32 matmul reaches 92 % of this machine's FMA roof and bf16 matmul 34 % of ...'"""
     parts = []
     for row in compute_bound(view):
         verb, whose = ("", "its") if parts else (" reaches", "this machine's")
-        roof = f"{percent(share(row))} % of {whose} {ENGINES[row.engine]} roof"
+        roof = f"{percent(share(row))} % of {whose} {_ENGINES[row.engine]} roof"
         parts.append(f"{row.format} {spoken(row.op)}{verb} {roof}")
     return " and ".join(parts)
 
 
-def memory_shares(view: View) -> dict[str, dict[str, float]]:
+def _memory_shares(view: View) -> dict[str, dict[str, float]]:
     """The best hand-written share of the memory roof, by operation and format.
 
     A format that also has a compute-bound row is judged by its compute roof alone.
@@ -107,14 +107,14 @@ def memory_shares(view: View) -> dict[str, dict[str, float]]:
     return found
 
 
-def on_roof(shares: dict[str, float]) -> list[str]:
+def _on_roof(shares: dict[str, float]) -> list[str]:
     """The formats that are on the roof."""
-    return [name for name, value in shares.items() if value >= ON_THE_ROOF]
+    return [name for name, value in shares.items() if value >= _ON_THE_ROOF]
 
 
 def where(shares: dict[str, float]) -> str:
     """The formats on the roof, in brackets: empty if all are, else the shorter of two lists."""
-    named = on_roof(shares)
+    named = _on_roof(shares)
     others = [name for name in shares if name not in named]
     if not others:
         return ""
@@ -122,14 +122,14 @@ def where(shares: dict[str, float]) -> str:
     return f" ({'' if few is named else 'all but '}{', '.join(few)})"
 
 
-def memory_finding(view: View) -> str:
+def _memory_finding(view: View) -> str:
     """The operations at the memory roof with their formats, and the range of the others."""
-    shares = memory_shares(view)
-    at = [spoken(op) + where(found) for op, found in shares.items() if on_roof(found)]
+    shares = _memory_shares(view)
+    at = [spoken(op) + where(found) for op, found in shares.items() if _on_roof(found)]
     below = {
         spoken(op): rest
         for op, found in shares.items()
-        if (rest := [value for value in found.values() if value < ON_THE_ROOF])
+        if (rest := [value for value in found.values() if value < _ON_THE_ROOF])
     }
     parts = [f"at the memory roof: {', '.join(at)}"] if at else []
     if below:
@@ -140,20 +140,20 @@ def memory_finding(view: View) -> str:
     return "; ".join(parts)
 
 
-def short_memory_finding(view: View) -> str:
+def _short_memory_finding(view: View) -> str:
     """The same without formats and range, for a title that would not fit."""
-    shares = memory_shares(view)
-    every = [spoken(op) for op, found in shares.items() if len(on_roof(found)) == len(found)]
-    some = [spoken(op) for op, found in shares.items() if 0 < len(on_roof(found)) < len(found)]
+    shares = _memory_shares(view)
+    every = [spoken(op) for op, found in shares.items() if len(_on_roof(found)) == len(found)]
+    some = [spoken(op) for op, found in shares.items() if 0 < len(_on_roof(found)) < len(found)]
     parts = [", ".join(every)] * bool(every) + ["in part " + ", ".join(some)] * bool(some)
     return f"at the memory roof: {', '.join(parts)}" if parts else "every operation below the memory roof"
 
 
-def roof_names(ceilings: list[Row]) -> list[str]:
+def _roof_names(ceilings: list[Row]) -> list[str]:
     """'memory', 'fp16, bf16 tensor': what saturates each resource; fp32 needs no name, and fp8 is one."""
     formats: dict[str, dict[str, None]] = {}
     for row in ceilings:
-        resource = ENGINES.get(row.saturates, row.saturates)
+        resource = _ENGINES.get(row.saturates, row.saturates)
         plain = row.format == "fp32" or resource == "memory"
         formats.setdefault(resource, {})["" if plain else family(row.format)] = None
     return [f"{', '.join(filter(None, names))} {resource}".strip() for resource, names in formats.items()]
@@ -164,40 +164,40 @@ def no_claim(view: View) -> str:
     if not view.why_unfinished:
         return ""
     count = f"; {counted(len(view.points), 'verified row')}" * bool(view.points)
-    return in_format(f"no claim: {view.why_unfinished}{count}", view)
+    return _in_format(f"no claim: {view.why_unfinished}{count}", view)
 
 
 def moved_finding(view: View) -> str:
     """'no claim on the memory and fp16, bf16 tensor roofs: controls moved by 3 to 7 %'"""
-    ceilings = {ceiling for row in hand(view) for ceiling in view.unsettled(row)}
+    ceilings = {ceiling for row in _hand(view) for ceiling in view.unsettled(row)}
     if not ceilings:
         return ""
     own = [row for row in view.ceilings if row.id in ceilings]
-    names = roof_names(own) or ["earlier"]  # of the run that --ceilings names
+    names = _roof_names(own) or ["earlier"]  # of the run that --ceilings names
     sizes = sorted(abs(view.moved[ceiling]) for ceiling in ceilings)
     span = " to ".join(dict.fromkeys(percent(size) for size in (sizes[0], sizes[-1])))
     roofs, control = ("roof", "its control") if len(ceilings) == 1 else ("roofs", "controls")
     return f"no claim on the {enumerate_words(names)} {roofs}: {control} moved by {span} %"
 
 
-def in_format(sentence: str, view: View) -> str:
+def _in_format(sentence: str, view: View) -> str:
     """The sentence with the format of the figure in front, unless it begins with it."""
     named = view.format is None or sentence.startswith(view.format)
     colon = ":" * sentence.startswith("no ")
     return capital(sentence if named else f"{view.format}{colon} {sentence}")
 
 
-def roofs_alone(view: View) -> str:
+def _roofs_alone(view: View) -> str:
     """The roofs of a run that measured no kernel: main memory, multiply-adds and the fastest tensor roof."""
     memory = best((row for row in view.ceilings if row.saturates == "memory"), lambda row: row.bytes_per_s)
     parts = [f"main memory {rate(memory.bytes_per_s, 'B/s')}"] if memory else []
-    for engine, name in ENGINES.items():
+    for engine, name in _ENGINES.items():
         row = best((row for row in view.ceilings if row.saturates == engine), lambda row: row.flops_per_s)
         parts += [f"{row.format} {name} {rate(row.flops_per_s, 'FLOP/s')}"] if row else []
     return f"Roofs alone, no kernel: {', '.join(parts)}" if parts else ""
 
 
-def without_finding(view: View) -> str:
+def _without_finding(view: View) -> str:
     """The title where no row may head the figure, or none meets a roof."""
     count = counted(len(view.points), "verified row")
     if any(share(row) and row.cut_by_budget for row in view.points):
@@ -211,12 +211,12 @@ def roofline_title(view: View) -> str:
     if view.why_unfinished:
         return no_claim(view)
     if not view.points:
-        alone = "" if view.selected else roofs_alone(view)
+        alone = "" if view.selected else _roofs_alone(view)
         return alone or ("Points of another tool, not verified" if view.external else "No verified row to draw")
-    for memory in (memory_finding, short_memory_finding):
-        found = (compute_finding(view), memory(view) if memory_shares(view) else "", moved_finding(view))
+    for memory in (_memory_finding, _short_memory_finding):
+        found = (_compute_finding(view), memory(view) if _memory_shares(view) else "", moved_finding(view))
         parts = [part for part in found if part]
-        title = in_format("; ".join(parts), view) if parts else ""
+        title = _in_format("; ".join(parts), view) if parts else ""
         if fits(title):
             break
-    return title or without_finding(view)
+    return title or _without_finding(view)

@@ -13,7 +13,7 @@ from .roof_drawing import APART, LINE, Pen
 from .roofs import Roof, Roofs, engine_name
 from .style import DIRECT, SMALL, Theme
 
-ROOM, STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
+_ROOM, _STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,23 @@ class FlatLabel:
 def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: tuple[str, str] = ("", "")) -> FlatLabel:
     """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
     first = group[0]
-    lines = owner_lines(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
+    lines = _owner_lines(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
     peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
     if peaks:
         lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
     shared = len(group) > 1  # roofs of several hues share the label
     colour = pen.theme.muted if shared else pen.text_colour(first)
-    pieces = coloured(group, pen) if shared else ()
-    return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour, pen.slant, pieces)
+    pieces = _coloured(group, pen) if shared else ()
+    return FlatLabel(first.value, [labels.fit(text, SMALL, _ROOM) for text in lines], colour, pen.slant, pieces)
 
 
-def owner_lines(owner: tuple[str, str]) -> list[str]:
+def _owner_lines(owner: tuple[str, str]) -> list[str]:
     """The title of a data sheet or, where that is too wide, its name; nothing without one."""
-    fitting = next((text for text in owner if labels.width(text, SMALL) <= ROOM), owner[-1])
+    fitting = next((text for text in owner if labels.width(text, SMALL) <= _ROOM), owner[-1])
     return [fitting] * bool(fitting)
 
 
-def coloured(group: list[Roof], pen: Pen) -> tuple[tuple[str, str], ...]:
+def _coloured(group: list[Roof], pen: Pen) -> tuple[tuple[str, str], ...]:
     """The pieces of engine_name() with the colour of the format that each one names."""
     colours = {family(roof.formats[0]): pen.text_colour(roof) for roof in group}
     words = re.split(r"(\W+)", engine_name(group))
@@ -53,7 +53,7 @@ def coloured(group: list[Roof], pen: Pen) -> tuple[tuple[str, str], ...]:
 
 def flat_room(found: list[FlatLabel]) -> float:
     """The inches that the labels need right of the axes."""
-    return STEM + max((labels.width(t, SMALL) for one in found for t in one.lines), default=0.0)
+    return _STEM + max((labels.width(t, SMALL) for one in found for t in one.lines), default=0.0)
 
 
 def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> None:
@@ -63,7 +63,7 @@ def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> No
     tallest = max((len(label.lines) for label in found), default=0) * LINE
     low, high = canvas.obstacles.area.bottom + tallest / 2, canvas.obstacles.area.top - tallest / 2
     heights = labels.spread(wanted, tallest + APART, low, high)
-    left = canvas.right + STEM
+    left = canvas.right + _STEM
     for label, roof, height in zip(found, wanted, heights):
         canvas.page.plot((canvas.right + 0.02, left - 0.04), (roof, height), color=theme.muted, linewidth=0.7)
         for number, text in enumerate(label.lines):

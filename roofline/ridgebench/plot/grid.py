@@ -14,9 +14,9 @@ from .panel import draw_fills, fills_width, neutral
 from .points import marker
 from .style import NORMAL, SMALL, Theme, shape
 
-COLUMNS = 3
-LEFT, GAP, HEAD = 0.95, 0.28, 0.3  # inches
-BOTTOM, LIST = 0.85, 1.1  # inches below the panels, and of the list of undrawn rows
+_COLUMNS = 3
+LEFT, _GAP, _HEAD = 0.95, 0.28, 0.3  # inches
+BOTTOM, _LIST = 0.85, 1.1  # inches below the panels, and of the list of undrawn rows
 
 
 def draw_legend(page: Axes, view: View, theme: Theme, y: float, lines: list[tuple[str, str]]) -> float:
@@ -41,7 +41,7 @@ def draw_legend(page: Axes, view: View, theme: Theme, y: float, lines: list[tupl
 
 def bottom(view: View) -> float:
     """The height where the panels begin (inches)."""
-    return BOTTOM + (LIST if undrawn_groups(view) else 0.0)
+    return BOTTOM + (_LIST if undrawn_groups(view) else 0.0)
 
 
 def make_panels(
@@ -49,14 +49,14 @@ def make_panels(
 ) -> dict[str, Axes]:
     """Axes by operation; only the outer ones have tick numbers."""
     operations = view.operations
-    columns = min(COLUMNS, len(operations))
+    columns = min(_COLUMNS, len(operations))
     rows = ceil(len(operations) / columns)
-    width = (WIDTH - LEFT - MARGIN - GAP * (columns - 1)) / columns
-    height = (top - bottom(view) - (HEAD + 0.1) * rows) / rows
+    width = (WIDTH - LEFT - MARGIN - _GAP * (columns - 1)) / columns
+    height = (top - bottom(view) - (_HEAD + 0.1) * rows) / rows
     panels = {}
     for index, op in enumerate(operations):
-        left = LEFT + index % columns * (width + GAP)
-        low = top - HEAD - height - index // columns * (height + HEAD + 0.1)
+        left = LEFT + index % columns * (width + _GAP)
+        low = top - _HEAD - height - index // columns * (height + _HEAD + 0.1)
         axes = add_axes(figure, left, low, width, height)
         style_axes(axes, *limits, theme, most=5)
         lowest = index + columns >= len(operations)

@@ -14,14 +14,14 @@ from .points import marker
 from .roof_drawing import MEASURED, SHEETS
 from .style import SMALL, Theme, shape
 
-SHAPES_END = 9.2  # inches: the fills follow
+_SHAPES_END = 9.2  # inches: the fills follow
 STEP = 0.2  # inches between two lines of the key
-Line = tuple[str, float, Union[str, tuple], str]  # colour, width, dash, meaning
+_Line = tuple[str, float, Union[str, tuple], str]  # colour, width, dash, meaning
 
 
-def source_lines(view: View, theme: Theme) -> list[Line]:
+def _source_lines(view: View, theme: Theme) -> list[_Line]:
     """The lines of measured roofs and of each data sheet."""
-    lines: list[Line] = [(theme.muted, *MEASURED, "measured")] * bool(view.ceilings)
+    lines: list[_Line] = [(theme.muted, *MEASURED, "measured")] * bool(view.ceilings)
     for sheet, (width, dash) in zip(view.sheets, SHEETS * len(view.sheets)):
         own = "" if view.is_own(sheet) else ", not measured here"
         lines.append((theme.muted, width, dash, f"{sheet.title} data sheet{own}"))
@@ -34,7 +34,7 @@ def draw_shapes(page: Axes, view: View, operations: list[str], theme: Theme, y: 
     x, sign = MARGIN, replace(neutral(view.points[0], "hand"), op="")
     for index, op in enumerate(operations):
         name = labels.fit(op, SMALL, 2.0)
-        if x + 0.36 + labels.width(name, SMALL) > SHAPES_END:
+        if x + 0.36 + labels.width(name, SMALL) > _SHAPES_END:
             more = f"… and {len(operations) - index} more"
             page.text(x, y, more, size=SMALL, va="center")
             x += labels.width(more, SMALL)
@@ -45,7 +45,7 @@ def draw_shapes(page: Axes, view: View, operations: list[str], theme: Theme, y: 
     return draw_fills(page, view, theme, x + 0.1, y) + 0.1 if fills else x
 
 
-def draw_lines(page: Axes, lines: list[Line], x: float, y: float) -> float:
+def draw_lines(page: Axes, lines: list[_Line], x: float, y: float) -> float:
     """Draws (line, meaning) pairs from x, on more lines where they do not fit; returns the height of the last."""
     for colour, width, dash, meaning in lines:
         meaning = labels.fit(meaning, SMALL, WIDTH - 2 * MARGIN - 0.5)
@@ -61,4 +61,4 @@ def draw_lines(page: Axes, lines: list[Line], x: float, y: float) -> float:
 def draw_key(page: Axes, view: View, theme: Theme, y: float) -> float:
     """Draws the key from height y; returns where it ends (inches)."""
     x = draw_shapes(page, view, view.operations, theme, y) if view.points else MARGIN
-    return draw_lines(page, source_lines(view, theme), x, y) - 0.12
+    return draw_lines(page, _source_lines(view, theme), x, y) - 0.12

@@ -9,9 +9,9 @@ from matplotlib.textpath import text_to_path
 
 from ridgebench.text import cut
 
-POINTS_PER_INCH = 72.0
-CELLS_PER_INCH = 100.0
-DRAWN, TEXT = 1, 2  # a label may cross what is drawn, never other text
+_POINTS_PER_INCH = 72.0
+_CELLS_PER_INCH = 100.0
+_DRAWN, TEXT = 1, 2  # a label may cross what is drawn, never other text
 
 Point = tuple[float, float]
 
@@ -20,7 +20,7 @@ Point = tuple[float, float]
 def width(text: str, size: float, weight: str = "normal") -> float:
     """The width of a text in inches, in the font of the layout."""
     font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
-    return text_to_path.get_text_width_height_descent(text, font, False)[0] / POINTS_PER_INCH
+    return text_to_path.get_text_width_height_descent(text, font, False)[0] / _POINTS_PER_INCH
 
 
 def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
@@ -55,15 +55,15 @@ def spread(wanted: list[float], gap: float, low: float, high: float) -> list[flo
     pools: list[list[float]] = []
     for index, position in enumerate(wanted):
         pools.append([position - index * gap])
-        while len(pools) > 1 and mean(pools[-2]) > mean(pools[-1]):
+        while len(pools) > 1 and _mean(pools[-2]) > _mean(pools[-1]):
             last = pools.pop()
             pools[-1] += last
-    flat = [mean(pool) for pool in pools for _ in pool]
+    flat = [_mean(pool) for pool in pools for _ in pool]
     ceiling = high - gap * (len(wanted) - 1)
     return [max(low, min(ceiling, base)) + index * gap for index, base in enumerate(flat)]
 
 
-def mean(values: list[float]) -> float:
+def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
@@ -85,16 +85,16 @@ class Box:
         )
 
 
-def squares(start: Point, end: Point, half: float) -> list[Box]:
+def _squares(start: Point, end: Point, half: float) -> list[Box]:
     """A straight line of thickness 2 * half as a row of squares."""
     steps = max(1, int(max(abs(end[0] - start[0]), abs(end[1] - start[1])) / half))
     centres = [tuple(a + (b - a) * step / steps for a, b in zip(start, end)) for step in range(steps + 1)]
     return [Box(x - half, y - half, x + half, y + half) for x, y in centres]
 
 
-def cell(inches: float) -> int:
+def _cell(inches: float) -> int:
     """The number of a raster cell; positions before the raster count as its edge."""
-    return max(0, round(inches * CELLS_PER_INCH))
+    return max(0, round(inches * _CELLS_PER_INCH))
 
 
 @dataclass
@@ -112,24 +112,24 @@ class Obstacles:
 
     def cells(self, box: Box) -> tuple[slice, slice]:
         """The part of the raster that a box covers, at least one cell."""
-        left, bottom = cell(box.left - self.area.left), cell(box.bottom - self.area.bottom)
-        right, top = cell(box.right - self.area.left), cell(box.top - self.area.bottom)
+        left, bottom = _cell(box.left - self.area.left), _cell(box.bottom - self.area.bottom)
+        right, top = _cell(box.right - self.area.left), _cell(box.top - self.area.bottom)
         return slice(left, max(right, left + 1)), slice(bottom, max(top, bottom + 1))
 
     def add(self, box: Box, what: int = TEXT) -> None:
         np.maximum(self.taken[self.cells(box)], what, out=self.taken[self.cells(box)])
 
-    def add_line(self, start: Point, end: Point, half: float, what: int = DRAWN) -> None:
-        for square in squares(start, end, half):
+    def add_line(self, start: Point, end: Point, half: float, what: int = _DRAWN) -> None:
+        for square in _squares(start, end, half):
             self.add(square, what)
 
     def hits(self, start: Point, end: Point, half: float) -> tuple[int, int]:
         """The number of squares of a line that meet text or leave the canvas, and the number that meet anything."""
-        met = [self.meets(box) for box in squares(start, end, half)]
+        met = [self.meets(box) for box in _squares(start, end, half)]
         return met.count(TEXT), len(met) - met.count(0)
 
     def meets(self, box: Box) -> int:
-        """0 where nothing is in the way, else DRAWN or TEXT."""
+        """0 where nothing is in the way, else _DRAWN or TEXT."""
         return int(self.taken[self.cells(box)].max()) if box.inside(self.area) else TEXT
 
     def clear(self, box: Box) -> bool:

@@ -24,20 +24,20 @@ from .style import NORMAL, SMALL, Theme, is_pair, shape
 from .sweeps import sweeps
 from .tiles import column_width, make_tiles
 
-NAMED_FIRST = ["relu", "gelu"]  # the pair whose equal times the lecture shows
-TOGETHER, SWEPT = 3, 2  # formats, and formats with sweeps, that one plane can hold; more hide one another
+_NAMED_FIRST = ["relu", "gelu"]  # the pair whose equal times the lecture shows
+_TOGETHER, _SWEPT = 3, 2  # formats, and formats with sweeps, that one plane can hold; more hide one another
 MOST = 12  # panels
-SIZE = 28.0  # area of a marker, points squared
-HEADROOM = 1.5  # of the highest roof, for its label above it
+_SIZE = 28.0  # area of a marker, points squared
+_HEADROOM = 1.5  # of the highest roof, for its label above it
 
 
 def wanted(view: View) -> bool:
     """Whether the view's formats would hide one another in one plane: many of them, or sweeps in several."""
     swept = {sweep.rows[0].format for sweep in sweeps(view.points)}
-    return view.format is None and (len(columns(view.formats)) > TOGETHER or len(swept) > SWEPT)
+    return view.format is None and (len(columns(view.formats)) > _TOGETHER or len(swept) > _SWEPT)
 
 
-def of_formats(view: View, formats: list[str]) -> View:
+def _of_formats(view: View, formats: list[str]) -> View:
     """The rows of some formats; mixed pairs, which share a panel, have no single format."""
     rows = [row for row in view.rows if row.role != "kernel" or row.format in formats]
     return replace(view, rows=rows, format=formats[0] if len(formats) == 1 else None)
@@ -65,7 +65,7 @@ def panels_note(formats: list[str]) -> str:
 
 def with_headroom(area: tuple[Limits, Limits]) -> tuple[Limits, Limits]:
     x, (low, high) = area
-    return x, (low, high + log10(HEADROOM))
+    return x, (low, high + log10(_HEADROOM))
 
 
 def draw(view: View, theme: Theme) -> Figure:
@@ -83,14 +83,14 @@ def draw(view: View, theme: Theme) -> Figure:
     grid.draw_undrawn_below(page, view)
     canvases = make_tiles(figure, page, list(groups), area, view.unit, (low, top), theme)
     for name, canvas in canvases.items():
-        part = of_formats(view, groups[name])
-        draw_panel(canvas, part, roofs[name], view.operations, theme)
-        draw_head(page, canvas, name, part, view.operations, theme, column_width(canvases))
+        part = _of_formats(view, groups[name])
+        _draw_panel(canvas, part, roofs[name], view.operations, theme)
+        _draw_head(page, canvas, name, part, view.operations, theme, column_width(canvases))
     return figure
 
 
-def draw_head(page: Axes, canvas: Canvas, name: str, view: View, operations: list[str], theme: Theme,
-              room: float) -> None:
+def _draw_head(page: Axes, canvas: Canvas, name: str, view: View, operations: list[str], theme: Theme,
+               room: float) -> None:
     """Names the format and, within `room` (inches), the best matrix products of a panel above it."""
     formats = view.formats
     colour, name = theme.text(formats[0]), theme.titled(name)
@@ -100,14 +100,14 @@ def draw_head(page: Axes, canvas: Canvas, name: str, view: View, operations: lis
         if row.origin != "library":
             x, y = canvas.left, canvas.top + 0.13
         text = labels.fit(text, SMALL, canvas.left + room - x - 0.18)
-        marker(page, x + 0.06, y, row, theme, shape(row.op, operations), SIZE)
+        marker(page, x + 0.06, y, row, theme, shape(row.op, operations), _SIZE)
         page.text(x + 0.18, y, text, size=SMALL, color=colour, va="center")
 
 
-def draw_panel(canvas: Canvas, view: View, roofs: Roofs, operations: list[str], theme: Theme) -> None:
+def _draw_panel(canvas: Canvas, view: View, roofs: Roofs, operations: list[str], theme: Theme) -> None:
     """Draws roofs and points of one panel, then labels from the most to the least important."""
     pen, own = Pen(theme, *MEASURED), own_roofs(view)
-    draw_points(canvas, view, theme, SIZE, operations)
+    draw_points(canvas, view, theme, _SIZE, operations)
     for sheet, dashed in sheet_sources(view, theme):
         if sheet.compute or not roofs.compute:  # a slope without an end would leave the measured roofs
             draw_roofs(canvas, sheet, dashed, ridges=True)
@@ -119,9 +119,9 @@ def draw_panel(canvas: Canvas, view: View, roofs: Roofs, operations: list[str], 
     for group in groups[:1]:
         label_flat(canvas, group, pen, own)
     name_ends(canvas, view, theme)
-    name_tops(canvas, view, NAMED_FIRST, theme)
+    name_tops(canvas, view, _NAMED_FIRST, theme)
     label_ridges(canvas, replace(roofs, compute=roofs.compute[: len(groups[0])] if groups else []), pen)
-    name_tops(canvas, view, [op for op in view.operations if op not in NAMED_FIRST], theme)
+    name_tops(canvas, view, [op for op in view.operations if op not in _NAMED_FIRST], theme)
     for group in groups[1:]:
         label_flat(canvas, group, pen, None)
     label_foot(canvas, own, Pen(theme, *SHEETS[0]))

@@ -16,7 +16,7 @@ from .style import NORMAL, SIZE, SMALL, TITLES, Theme
 MARGIN = 0.3  # inches
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
-GRAVITY = (*BROKEN, "skipped")
+_GRAVITY = (*BROKEN, "skipped")
 
 
 def new_page(theme: Theme) -> tuple[Figure, Axes]:
@@ -49,7 +49,7 @@ def unserved(views: list[View]) -> str:
     return f"{counted(count, 'case')} not served: see the report{'s' * (len(views) > 1)}" if count else ""
 
 
-def power_states(view: View) -> str:
+def _power_states(view: View) -> str:
     """How many rows the power limit slowed down; empty without one. Their clock differs from that of the others."""
     states = Counter(row.power_state for row in view.rows if row.power_state)
     capped, mixed, rows = states["capped"], states["mixed"], sum(states.values())
@@ -57,7 +57,7 @@ def power_states(view: View) -> str:
     return f"{capped + mixed} of {rows} rows at the power cap{partly}" if capped + mixed else ""
 
 
-def own_kernels(view: View) -> str:
+def _own_kernels(view: View) -> str:
     """How many rows are of kernels that ran in the measuring process, which they could have changed; empty without one."""
     count = sum(row.isolated is False for row in view.rows)
     return f"{counted(count, 'row')} of own kernels not isolated" if count else ""
@@ -71,7 +71,7 @@ def footer(view: View) -> str:
         return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
     commit = (environment["commit"] or "unknown")[:12]
     parts = [
-        *filter(None, [power_states(view), own_kernels(view)]),
+        *filter(None, [_power_states(view), _own_kernels(view)]),
         f"ridgebench {environment['version']}",
         f"commit {commit}{' with local changes' if environment['dirty'] else ''}",
         environment["build"]["compiler"] or "compiler unknown",
@@ -134,7 +134,7 @@ class Group:
     names: str  # "matmul/onednn fp16, tf32; ..."
 
 
-def row_names(rows: list[Row]) -> str:
+def _row_names(rows: list[Row]) -> str:
     """Each op/technique once, with all its formats."""
     formats: dict[str, set[str]] = {}
     for row in rows:
@@ -150,10 +150,10 @@ def row_groups(rows: list[Row]) -> list[Group]:
 
     def rank(item: tuple[tuple[str, str], list[Row]]) -> tuple:
         (status, reason), members = item
-        return (GRAVITY.index(status), -len(members), reason)
+        return (_GRAVITY.index(status), -len(members), reason)
 
     return [
-        Group(f"{status} {len(members)}", reason, row_names(members))
+        Group(f"{status} {len(members)}", reason, _row_names(members))
         for (status, reason), members in sorted(causes.items(), key=rank)
     ]
 
@@ -169,7 +169,7 @@ def undrawn_groups(view: View) -> list[Group]:
     others = [row for row in view.selected if row.drawable and row.regime != "steady"]
     if others:
         reason = "verified, but only the steady regime is drawn"
-        found.append(Group(f"cold, warm {len(others)}", reason, row_names(others)))
+        found.append(Group(f"cold, warm {len(others)}", reason, _row_names(others)))
     if view.torn:
         found.append(Group("cut off 1", "unfinished last line", "records.jsonl"))
     return found

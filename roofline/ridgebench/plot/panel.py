@@ -17,11 +17,11 @@ from .points import marker
 from .style import SMALL, Theme, is_pair, shape
 from .sweeps import size_text
 
-MOST_IMPORTED = 20  # rows of the table of points of other tools
-STEP = 0.215  # inches between table rows
-WIDEST = 0.8  # inches of a column
+_MOST_IMPORTED = 20  # rows of the table of points of other tools
+_STEP = 0.215  # inches between table rows
+_WIDEST = 0.8  # inches of a column
 HEAD = 1.06  # inches for the name of an operation
-FILLS = (("hand", "", "hand-written"), ("hand", "naive", "naive"), ("library", "", "library"))
+_FILLS = (("hand", "", "hand-written"), ("hand", "naive", "naive"), ("library", "", "library"))
 UNSETTLED_NOTE = f"{UNSETTLED} the roof's control moved by more than 2 % during the run"
 
 
@@ -30,26 +30,26 @@ def neutral(row: Row, origin: str, technique: str = "") -> Row:
     return replace(row, format="", origin=origin, technique=technique)
 
 
-def fills(view: View) -> list[tuple[str, str, str]]:
+def _fills(view: View) -> list[tuple[str, str, str]]:
     """Origin, technique and name of the fills that the view's points have."""
-    return [fill for fill in FILLS if not fill[1] or any(row.naive for row in view.points)]
+    return [fill for fill in _FILLS if not fill[1] or any(row.naive for row in view.points)]
 
 
 def fills_width(view: View) -> float:
     """The inches that draw_fills() needs."""
-    return sum(0.38 + labels.width(name, SMALL) for _, _, name in fills(view)) - 0.18
+    return sum(0.38 + labels.width(name, SMALL) for _, _, name in _fills(view)) - 0.18
 
 
 def draw_fills(page: Axes, view: View, theme: Theme, x: float, y: float) -> float:
     """Draws the legend of fills: solid, pale and hollow; returns where it ends."""
-    for origin, technique, name in fills(view):
+    for origin, technique, name in _fills(view):
         marker(page, x + 0.08, y, neutral(view.points[0], origin, technique), theme, "o", 40)
         page.text(x + 0.2, y, name, size=SMALL, va="center")
         x += 0.38 + labels.width(name, SMALL)
     return x
 
 
-def draw_key(page: Axes, view: View, theme: Theme, left: float, y: float, text: str) -> None:
+def _draw_key(page: Axes, view: View, theme: Theme, left: float, y: float, text: str) -> None:
     page.text(left, y, text, size=SMALL, weight="bold", va="center")
     draw_fills(page, view, theme, left, y - 0.22)
 
@@ -65,12 +65,12 @@ def share_text(row: Row, view: View) -> str:
     return UNSETTLED * bool(view.unsettled(row)) + percent(min(share(row), 1)) + raised
 
 
-def draw_note(page: Axes, view: View, rows: list[Row], left: float, y: float) -> float:
+def _draw_note(page: Axes, view: View, rows: list[Row], left: float, y: float) -> float:
     """Explains the mark of a share by a roof that moved, where there is one."""
     if not any(view.unsettled(row) for row in rows):
         return y
-    page.text(left, y - STEP, UNSETTLED_NOTE, size=SMALL, va="center")
-    return y - STEP
+    page.text(left, y - _STEP, UNSETTLED_NOTE, size=SMALL, va="center")
+    return y - _STEP
 
 
 def columns(formats: list[str]) -> list[list[str]]:
@@ -80,7 +80,7 @@ def columns(formats: list[str]) -> list[list[str]]:
     return plain + ([pairs] if pairs else [])
 
 
-def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) -> float:
+def _draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) -> float:
     """Writes the names of formats in one or two lines, the first at height y; returns the height of the last."""
     names = ["fp8_pairs" if is_pair(formats[0]) else formats[0] for formats in columns(view.formats)]
     heads = [name.replace("tf32x", "tf32_x").split("_", 1) for name in names]
@@ -97,7 +97,7 @@ def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) 
     return last
 
 
-def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
+def _matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
     """Operation, name and rows of every line: hand-written ones, then those of libraries."""
     lines = []
     for op in view.operations:
@@ -110,14 +110,14 @@ def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
     return lines
 
 
-def draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
+def _draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws operations by formats; returns the height where the matrix ends."""
-    draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
-    step = min((width - HEAD) / len(columns(view.formats)), WIDEST)
+    _draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
+    step = min((width - HEAD) / len(columns(view.formats)), _WIDEST)
     xs = [left + HEAD + (index + 0.5) * step for index in range(len(columns(view.formats)))]
-    y = draw_heads(page, view, theme, xs, top - 0.6)
-    for op, name, rows in matrix_lines(view):
-        y -= STEP
+    y = _draw_heads(page, view, theme, xs, top - 0.6)
+    for op, name, rows in _matrix_lines(view):
+        y -= _STEP
         sign = neutral(rows[0], rows[0].origin)
         marker(page, left + 0.08, y, sign, theme, shape(op, view.operations), 40)
         page.text(left + 0.22, y, labels.fit(name, SMALL, HEAD - 0.22), size=SMALL, va="center")
@@ -126,7 +126,7 @@ def draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, w
             top_row = best(found, lambda row: row.flops_per_s or row.bytes_per_s)
             text = share_text(top_row, view) if top_row else "–" if found else ""
             page.text(x, y, text, size=SMALL, ha="center", va="center", color=theme.text(formats[0]))
-    return draw_note(page, view, view.points, left, y) - 0.25
+    return _draw_note(page, view, view.points, left, y) - 0.25
 
 
 def table_rows(view: View) -> list[Row]:
@@ -146,11 +146,11 @@ def name_of(row: Row, room: float) -> str:
     return whole if labels.width(whole, SMALL) <= room else labels.fit(name, SMALL, room)
 
 
-def draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
+def _draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws every implementation of one format; returns the height where the table ends."""
     unit, scale = view.unit
     ends = (left + width - 1.15, left + width - 0.55, left + width)
-    draw_key(page, view, theme, left, top - 0.1, "Fastest size of every implementation")
+    _draw_key(page, view, theme, left, top - 0.1, "Fastest size of every implementation")
     y = top - 0.6
     for x, text in zip(ends, (unit, "GB/s", "% roof")):
         page.text(x, y, text, size=SMALL, weight="bold", ha="right", va="center")
@@ -169,10 +169,10 @@ def draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, wi
     if len(rows) > 20:
         y -= step
         page.text(left + 0.22, y, f"… and {len(rows) - 20} more", size=SMALL, va="center")
-    return draw_note(page, view, rows[:20], left, y) - 0.25
+    return _draw_note(page, view, rows[:20], left, y) - 0.25
 
 
-def draw_imported(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
+def _draw_imported(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws the points of other tools, the fastest first; returns the height where the table ends (inches)."""
     unit, scale = view.unit
     ends = (left + width - 1.6, left + width - 0.85, left + width)
@@ -182,22 +182,22 @@ def draw_imported(page: Axes, view: View, theme: Theme, left: float, top: float,
     for x, text in zip(ends, (unit, "GB/s", "FLOP/byte")):
         page.text(x, y, text, size=SMALL, weight="bold", ha="right", va="center")
     rows = sorted(view.external, key=lambda row: -(row.flops_per_s or 0))
-    for row in rows[:MOST_IMPORTED]:
-        y -= STEP
+    for row in rows[:_MOST_IMPORTED]:
+        y -= _STEP
         name = labels.fit(f"{row.technique} {row.format}", SMALL, width - 2.25)
         page.text(left, y, name, size=SMALL, va="center", color=theme.text(row.format))
         known = ((row.flops_per_s, scale), (row.bytes_per_s, 1e9), (row.intensity_flop_per_byte, 1.0))
         for x, (value, by) in zip(ends, known):
             page.text(x, y, digits(value / by) if value else "–", size=SMALL, ha="right", va="center")
-    if len(rows) > MOST_IMPORTED:
-        y -= STEP
-        page.text(left, y, f"… and {len(rows) - MOST_IMPORTED} more", size=SMALL, va="center")
+    if len(rows) > _MOST_IMPORTED:
+        y -= _STEP
+        page.text(left, y, f"… and {len(rows) - _MOST_IMPORTED} more", size=SMALL, va="center")
     return y - 0.25
 
 
 def draw_panel(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws the matrix of all formats, the table of one or imported points; returns the height where it ends (inches)."""
     if not view.points:
-        return draw_imported(page, view, theme, left, top, width) if view.external else top
-    draw = draw_table if view.format else draw_matrix
+        return _draw_imported(page, view, theme, left, top, width) if view.external else top
+    draw = _draw_table if view.format else _draw_matrix
     return draw(page, view, theme, left, top, width)

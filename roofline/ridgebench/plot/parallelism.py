@@ -16,16 +16,16 @@ from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import BLUE, GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
 from .working_set import size_text
 
-PACK_BYTES = 16 * 32  # of a warp with one pack of each thread: kernels/ceilings/sweep/parallelism.hpp
-FEWEST = 4  # points of a sweep
-ENOUGH = 0.9  # share of the best rate that counts as hidden latency
-LEFT, BOTTOM, GAP, HEAD = 0.8, 1.3, 0.65, 0.55  # inches
-MARKS = {1: "o", 2: "s", 4: "D", 8: "^"}  # by what a thread has in flight
-SPREAD = (1.25, 1.9)  # of the axes below the lowest and above the highest rate, for a logarithmic axis
+_PACK_BYTES = 16 * 32  # of a warp with one pack of each thread: kernels/ceilings/sweep/parallelism.hpp
+_FEWEST = 4  # points of a sweep
+_ENOUGH = 0.9  # share of the best rate that counts as hidden latency
+_LEFT, _BOTTOM, _GAP, _HEAD = 0.8, 1.3, 0.65, 0.55  # inches
+_MARKS = {1: "o", 2: "s", 4: "D", 8: "^"}  # by what a thread has in flight
+_SPREAD = (1.25, 1.9)  # of the axes below the lowest and above the highest rate, for a logarithmic axis
 
 
 @dataclass(frozen=True)
-class Sweep:
+class _Sweep:
     """Rates over what an SM has in flight."""
 
     name: str
@@ -62,13 +62,13 @@ class Sweep:
 
 
 SWEEPS = (
-    Sweep("fma_parallelism", "multiply-adds, fp32", "multiply-adds", "chains on an SM", GREEN, "chains", 1, memory=False),
-    Sweep("dram_parallelism", "reads of main memory", "main memory", "bytes in flight on an SM", BLUE, "packs", PACK_BYTES, memory=True),
-    Sweep("l2_parallelism", "reads of level 2", "level 2", "bytes in flight on an SM", VERMILLION, "packs", PACK_BYTES, memory=True),
+    _Sweep("fma_parallelism", "multiply-adds, fp32", "multiply-adds", "chains on an SM", GREEN, "chains", 1, memory=False),
+    _Sweep("dram_parallelism", "reads of main memory", "main memory", "bytes in flight on an SM", BLUE, "packs", _PACK_BYTES, memory=True),
+    _Sweep("l2_parallelism", "reads of level 2", "level 2", "bytes in flight on an SM", VERMILLION, "packs", _PACK_BYTES, memory=True),
 )
 
 
-def wgmma_rows(view: View) -> list[Row]:
+def _wgmma_rows(view: View) -> list[Row]:
     found = [row for row in view.verified_ceilings if row.op == "wgmma_tile" and row.flops_per_s and "n" in row.shape]
     return sorted(found, key=lambda row: row.shape["n"])
 
@@ -77,28 +77,28 @@ def panels(view: View) -> list[Callable[[Axes, View, Theme], str]]:
     """What draws each sweep that the run has; a drawing returns the name of its x axis."""
     found: list[Callable[[Axes, View, Theme], str]] = []
     for sweep in SWEEPS:
-        if len(sweep.rows(view)) >= FEWEST:
-            found.append(lambda axes, view, theme, sweep=sweep: draw_sweep(axes, sweep, view, theme))
-    if len(wgmma_rows(view)) >= FEWEST:
-        found.append(draw_wgmma)
+        if len(sweep.rows(view)) >= _FEWEST:
+            found.append(lambda axes, view, theme, sweep=sweep: _draw_sweep(axes, sweep, view, theme))
+    if len(_wgmma_rows(view)) >= _FEWEST:
+        found.append(_draw_wgmma)
     return found
 
 
-def needed(sweep: Sweep, view: View) -> str:
-    """The least in flight with which a sweep reaches ENOUGH of its best rate."""
+def needed(sweep: _Sweep, view: View) -> str:
+    """The least in flight with which a sweep reaches _ENOUGH of its best rate."""
     rows = sweep.rows(view)
     best = max(map(sweep.rate, rows))
-    amount = sweep.amount(min(sweep.in_flight(row) for row in rows if sweep.rate(row) >= ENOUGH * best))
+    amount = sweep.amount(min(sweep.in_flight(row) for row in rows if sweep.rate(row) >= _ENOUGH * best))
     return amount if sweep.memory else f"{amount} chains"
 
 
-def title(view: View) -> str:
+def _title(view: View) -> str:
     if view.why_unfinished:
         return no_claim(view)
-    parts = [f"{needed(sweep, view)} of {sweep.what}" for sweep in SWEEPS if len(sweep.rows(view)) >= FEWEST]
+    parts = [f"{needed(sweep, view)} of {sweep.what}" for sweep in SWEEPS if len(sweep.rows(view)) >= _FEWEST]
     if parts:
         return f"An SM hides the latency with {enumerate_words(parts)} in flight"
-    best = max(wgmma_rows(view), key=lambda row: row.flops_per_s or 0)
+    best = max(_wgmma_rows(view), key=lambda row: row.flops_per_s or 0)
     return f"wgmma is fastest at a width of {best.shape['n']}: {best.flops_per_s / 1e12:.0f} TFLOP/s"
 
 
@@ -115,12 +115,12 @@ def style(axes: Axes, x: list[float], scale: str, theme: Theme) -> None:
         axes.spines[side].set_visible(False)
 
 
-def draw_sweep(axes: Axes, sweep: Sweep, view: View, theme: Theme) -> str:
+def _draw_sweep(axes: Axes, sweep: _Sweep, view: View, theme: Theme) -> str:
     rows, colour = sweep.rows(view), sweep.colour
     x = [sweep.in_flight(row) for row in rows]
     y = [sweep.rate(row) / 1e12 for row in rows]
     style(axes, x, "log", theme)
-    low, high = min(y) / SPREAD[0], max(y) * SPREAD[1]
+    low, high = min(y) / _SPREAD[0], max(y) * _SPREAD[1]
     axes.set_ylim(low, high)
     steps = [step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5)]
     axes.yaxis.set_major_locator(FixedLocator([value for value in steps if low <= value <= high]))
@@ -130,7 +130,7 @@ def draw_sweep(axes: Axes, sweep: Sweep, view: View, theme: Theme) -> str:
     line = [x[0], x[0] * max(y) / y[0]]
     axes.plot(line, [y[0], max(y)], color=theme.muted, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
     axes.axhline(max(y), color=theme.muted, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
-    for count, mark in MARKS.items():
+    for count, mark in _MARKS.items():
         own = [(a, b) for a, b, row in zip(x, y, rows) if row.shape[sweep.each] == count]
         if own:
             axes.plot(*zip(*own), mark, color=colour, markersize=6, markeredgecolor=theme.background, markeredgewidth=0.6)
@@ -144,8 +144,8 @@ def draw_sweep(axes: Axes, sweep: Sweep, view: View, theme: Theme) -> str:
     return sweep.axis
 
 
-def draw_wgmma(axes: Axes, view: View, theme: Theme) -> str:
-    rows = wgmma_rows(view)
+def _draw_wgmma(axes: Axes, view: View, theme: Theme) -> str:
+    rows = _wgmma_rows(view)
     style(axes, [float(row.shape["n"]) for row in rows], "linear", theme)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for series in dict.fromkeys((row.technique, row.format) for row in rows):
@@ -162,9 +162,9 @@ def draw_wgmma(axes: Axes, view: View, theme: Theme) -> str:
     return "N of an instruction of 64 x N"
 
 
-def draw_marks(page: Axes, theme: Theme) -> None:
+def _draw_marks(page: Axes, theme: Theme) -> None:
     x, y = MARGIN + 0.1, 0.5
-    for count, mark in MARKS.items():
+    for count, mark in _MARKS.items():
         page.plot((x,), (y,), mark, color=theme.muted, markersize=6)
         page.text(x + 0.12, y, f"{count}", size=SMALL, va="center")
         x += 0.4
@@ -174,14 +174,14 @@ def draw_marks(page: Axes, theme: Theme) -> None:
 
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    top = header(page, view, title(view), [], theme) - HEAD
+    top = header(page, view, _title(view), [], theme) - _HEAD
     wanted = panels(view)
-    width = (WIDTH - LEFT - MARGIN - GAP * (len(wanted) - 1)) / len(wanted)
+    width = (WIDTH - _LEFT - MARGIN - _GAP * (len(wanted) - 1)) / len(wanted)
     for index, draw_panel in enumerate(wanted):
-        left = LEFT + index * (width + GAP)
-        axes = add_axes(figure, left, BOTTOM, width, top - BOTTOM)
+        left = _LEFT + index * (width + _GAP)
+        axes = add_axes(figure, left, _BOTTOM, width, top - _BOTTOM)
         name = draw_panel(axes, view, theme)
-        page.text(left + width / 2, BOTTOM - 0.36, name, size=NORMAL, ha="center", va="top")
-    if any(len(sweep.rows(view)) >= FEWEST for sweep in SWEEPS):
-        draw_marks(page, theme)
+        page.text(left + width / 2, _BOTTOM - 0.36, name, size=NORMAL, ha="center", va="top")
+    if any(len(sweep.rows(view)) >= _FEWEST for sweep in SWEEPS):
+        _draw_marks(page, theme)
     return figure

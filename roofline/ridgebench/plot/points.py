@@ -23,14 +23,14 @@ from .finding import best, compute_bound, named, share
 from .style import DIRECT, SMALL, Theme, blend, contrast, edge_dashes, fill, shape
 from .sweeps import sweeps
 
-NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
-LETTERED, LETTER = 1.8, 0.66  # growth of the area of markers with letters; height of a letter in one
-NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
+_NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
+_LETTERED, _LETTER = 1.8, 0.66  # growth of the area of markers with letters; height of a letter in one
+_NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
 MARKER = 42.0  # area of a marker, points squared
 MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
-LONGEST_NAME = 27  # characters of an imported point
-MOST_IMPORTED = 3  # named points of other tools
+_LONGEST_NAME = 27  # characters of an imported point
+_MOST_IMPORTED = 3  # named points of other tools
 Place = tuple[float, float]  # data coordinates
 Places = dict[str, Place]  # of a row's id
 
@@ -44,7 +44,7 @@ def markers(
     All are one collection because thousands of single markers take minutes. More than MOST_VECTORS become an image,
     also in SVG and PDF, which viewers would show too slowly otherwise.
     """
-    size *= LETTERED if any(theme.letter(row.format) for row in rows if row.format) else 1.0
+    size *= _LETTERED if any(theme.letter(row.format) for row in rows if row.format) else 1.0
     hues = [theme.hue(row.format) for row in rows]
     edges = [
         hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
@@ -53,34 +53,34 @@ def markers(
     sign = MarkerStyle(marker_shape)
     drawn = {
         "paths": [sign.get_path().transformed(sign.get_transform())] * len(rows), "offsets": points,
-        "sizes": [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
+        "sizes": [size * (_NAIVE_SIZE if row.naive else 1.0) for row in rows],
         "facecolors": [fill(row, theme) for row in rows], "edgecolors": edges,
         "linewidths": [0.9 if row.naive else 1.2 for row in rows],
         "linestyles": [edge_dashes(row.format) for row in rows],
     }
     letters = "".join(sorted({theme.letter(row.format) for row in rows if row.format}))
     if letters:
-        drawn = with_letters(drawn, rows, theme)
+        drawn = _with_letters(drawn, rows, theme)
     ax.add_collection(PathCollection(  # the collection that Axes.scatter makes, in a quarter of its time
         **drawn, offset_transform=ax.transData, transform=IdentityTransform(), zorder=5, clip_on=False,
         rasterized=len(rows) > MOST_VECTORS, gid=f"letters {letters}" if letters else None), autolim=False)
 
 
 @cache
-def outline_of(letter: str) -> Path:
-    """A letter as a shape of a marker: centred, LETTER high where a marker is 1."""
+def _outline_of(letter: str) -> Path:
+    """A letter as a shape of a marker: centred, _LETTER high where a marker is 1."""
     path = TextPath((0, 0), letter, size=1.0, prop=FontProperties(family="DejaVu Sans", weight="bold"))
     if not len(path.vertices):  # a space
         return path
     box = path.get_extents()
     move = Affine2D().translate(-(box.x0 + box.x1) / 2, -(box.y0 + box.y1) / 2)
-    return path.transformed(move.scale(LETTER / max(box.width, box.height)))
+    return path.transformed(move.scale(_LETTER / max(box.width, box.height)))
 
 
-def with_letters(drawn: dict[str, list], rows: list[Row], theme: Theme) -> dict[str, list]:
+def _with_letters(drawn: dict[str, list], rows: list[Row], theme: Theme) -> dict[str, list]:
     """The markers with a letter after each one, so that a marker above another hides its letter, too."""
     inks = [max((theme.ink, theme.background), key=lambda c, row=row: contrast(c, fill(row, theme))) for row in rows]
-    letters = {"paths": [outline_of(theme.letter(row.format)) for row in rows], "facecolors": inks,
+    letters = {"paths": [_outline_of(theme.letter(row.format)) for row in rows], "facecolors": inks,
                "edgecolors": ["none"] * len(rows), "linestyles": ["solid"] * len(rows)}
     return {key: [one for pair in zip(values, letters.get(key, values)) for one in pair] for key, values in drawn.items()}
 
@@ -135,17 +135,17 @@ def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: T
 
 
 def imported(view: View) -> list[Row]:
-    """The fastest point of each technique of other tools, at most MOST_IMPORTED of them."""
+    """The fastest point of each technique of other tools, at most _MOST_IMPORTED of them."""
     fastest = {row.technique: row for row in sorted(view.external, key=lambda row: row.flops_per_s or 0)}
-    return sorted(fastest.values(), key=lambda row: -(row.flops_per_s or 0))[:MOST_IMPORTED]
+    return sorted(fastest.values(), key=lambda row: -(row.flops_per_s or 0))[:_MOST_IMPORTED]
 
 
-def chosen(view: View) -> list[Row]:
+def _chosen(view: View) -> list[Row]:
     """Points of other tools, the rows of the title, then the fastest hand-written row of each operation.
 
     Those of the lecture come first. A figure of all formats names the rows of the title, and ReLU and GeLU.
     """
-    order = [op for op in NAMED_FIRST if op in view.operations]
+    order = [op for op in _NAMED_FIRST if op in view.operations]
     others = [op for op in reversed(view.operations) if op not in order]
     rows = {op: [row for row in named(view) if row.op == op] for op in order + others}
     tops = {op: best(some, lambda row: row.flops_per_s) for op, some in rows.items()}
@@ -159,7 +159,7 @@ def chosen(view: View) -> list[Row]:
 
 def text_of(row: Row, view: View) -> str:
     if row.external:
-        return cut(row.technique, LONGEST_NAME)
+        return cut(row.technique, _LONGEST_NAME)
     who = row.op if view.format else f"{row.format} {row.op}"
     if not share(row) or view.unsettled(row) or not view.may_head(row):
         return who
@@ -180,7 +180,7 @@ def candidates(x: float, y: float, size: float) -> list[labels.Box]:
 def name_points(canvas: Canvas, view: View, theme: Theme, room: int) -> int:
     """Names at most `room` points where a label fits; returns their number."""
     done = 0
-    for row in chosen(view):
+    for row in _chosen(view):
         if done >= room:
             break
         text = text_of(row, view)

@@ -17,8 +17,8 @@ from .page import MARGIN, WIDTH, add_axes, header, new_page, storage_note
 from .points import Places, draw_paths, draw_points
 from .style import NORMAL, Theme
 
-GAP = 0.2  # inches between two panels
-SPARE = 1.15  # room above the highest clock and the most power
+_GAP = 0.2  # inches between two panels
+_SPARE = 1.15  # room above the highest clock and the most power
 
 
 def watts(row: Row) -> Optional[float]:
@@ -56,23 +56,23 @@ def draw(view: View, theme: Theme) -> Figure:
     clocks = [row.clock_hz / 1e9 for row in rows]
     powers = [watts(row) for row in rows]
     low = grid.bottom(view)
-    height = (top - low - 2 * GAP) / 3
+    height = (top - low - 2 * _GAP) / 3
     panels = [
         (view.unit[0], rates, log_limits(min(rates) / 2, max(rates) * 2)),
         ("clock, GHz", clocks, None),
         ("power, W", powers, None),
     ]
     for index, (name, values, y) in enumerate(panels):
-        bottom = top - height - index * (height + GAP)
+        bottom = top - height - index * (height + _GAP)
         place = {row.id: (row.intensity_flop_per_byte, value) for row, value in zip(rows, values)}
-        draw_panel(figure, view, (bottom, height), (x, y), place, rows, theme, lowest=index == len(panels) - 1)
+        _draw_panel(figure, view, (bottom, height), (x, y), place, rows, theme, lowest=index == len(panels) - 1)
         page.text(0.3, bottom + height / 2, name, size=NORMAL, rotation=90, ha="center", va="center")
     name = "FLOP per byte (compulsory traffic of main memory)"
     page.text(WIDTH / 2, low - 0.28, name, size=NORMAL, ha="center", va="top")
     return figure
 
 
-def draw_panel(
+def _draw_panel(
     figure: Figure, view: View, box: tuple[float, float], limits: tuple[Limits, Optional[Limits]], place: Places,
     rows: list[Row], theme: Theme, lowest: bool,
 ) -> None:  # fmt: skip
@@ -82,7 +82,7 @@ def draw_panel(
     style_axes(axes, x, y or (0, 1), theme, most=5)
     if y is None:
         axes.set_yscale("linear")
-        axes.set_ylim(0, max(value for _, value in place.values()) * SPARE)
+        axes.set_ylim(0, max(value for _, value in place.values()) * _SPARE)
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.tick_params(labelbottom=lowest)

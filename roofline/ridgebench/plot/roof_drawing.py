@@ -15,14 +15,14 @@ from .canvas import Canvas
 from .roofs import Roof, Roofs, memory_names, merged
 from .style import DIRECT, SMALL, Theme
 
-LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
-DASHES = 4.0  # length of the dashes of roofs that share one line, in line widths
+_LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
+_DASHES = 4.0  # length of the dashes of roofs that share one line, in line widths
 LINE = 0.155  # inches between the lines of a label
-DESCENT = 0.03  # inches of a text below its base line
+_DESCENT = 0.03  # inches of a text below its base line
 APART = 0.06  # inches between labels
-MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
-HALF = 0.05  # half the height of such a label
-STRETCHES = 3  # of each format, where several roofs share one line in print
+_MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
+_HALF = 0.05  # half the height of such a label
+_STRETCHES = 3  # of each format, where several roofs share one line in print
 MEASURED = (2.0, "solid")  # width and dash of a pen
 SHEETS = [(1.3, (0, dashes)) for dashes in ((5, 3), (1.5, 1.5), (7, 2, 1.5, 2), (2, 4))]  # of several data sheets
 
@@ -51,18 +51,18 @@ class Pen:
         if self.dash != "solid":
             return self.dash
         own = self.theme.dash(roof.formats[0])
-        return own if sharing == 1 or own != "solid" else (index * DASHES, (DASHES, DASHES * (sharing - 1)))
+        return own if sharing == 1 or own != "solid" else (index * _DASHES, (_DASHES, _DASHES * (sharing - 1)))
 
     def stretches(self, ends: tuple[float, float], index: int, sharing: int) -> list[tuple[float, float]]:
         """The parts of a flat roof's line: all of it, or every `sharing`-th stretch where dashes tell formats."""
         if sharing == 1 or not self.theme.letters or self.dash != "solid":
             return [ends]
-        count = sharing * STRETCHES
+        count = sharing * _STRETCHES
         cuts = [ends[0] * (ends[1] / ends[0]) ** (step / count) for step in range(count + 1)]
         return list(zip(cuts, cuts[1:]))[index::sharing]
 
 
-def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:
+def _diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:
     """The intensities at the left edge and where the line meets the highest roof or leaves the axes."""
     end = min(10 ** canvas.x[1], 10 ** canvas.y[1] * canvas.scale / roof.value)
     if roofs.compute:
@@ -70,29 +70,29 @@ def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, floa
     return 10 ** canvas.x[0], end
 
 
-def draw_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, light: bool = False) -> None:
+def _draw_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, light: bool = False) -> None:
     """Draws rate = intensity x bandwidth with its p10-p90 band; a cache's line is lighter."""
-    ends = diagonal_ends(canvas, roof, roofs)
+    ends = _diagonal_ends(canvas, roof, roofs)
     if ends[0] >= ends[1]:
         return
     colour, alpha = pen.colour(roof), 0.55 if light else 1.0
     heights = [x * roof.value / canvas.scale for x in ends]
     canvas.axes.plot(ends, heights, color=colour, linewidth=pen.width * alpha, alpha=alpha,
                      linestyle=pen.dash, solid_capstyle="butt", zorder=3, gid=f"roof {roof.name}")
-    canvas.obstacles.add_line(canvas.inches(ends[0], heights[0]), canvas.inches(ends[1], heights[1]), LINE_HALF)
+    canvas.obstacles.add_line(canvas.inches(ends[0], heights[0]), canvas.inches(ends[1], heights[1]), _LINE_HALF)
     low, high = ([x * rate / canvas.scale for x in ends] for rate in (roof.low, roof.high))
     canvas.axes.fill_between(ends, low, high, color=colour, alpha=pen.theme.band_alpha, linewidth=0)
 
 
-def flat_start(canvas: Canvas, roof: Roof, roofs: Roofs) -> float:
+def _flat_start(canvas: Canvas, roof: Roof, roofs: Roofs) -> float:
     """The intensity where a flat roof leaves the fastest memory diagonal."""
     low = 10 ** canvas.x[0]
     return max(low, roof.value / roofs.memory[0].value) if roofs.memory else low
 
 
-def draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None:
+def _draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None:
     """Draws one flat roof, or several that lie on one line as alternating dashes."""
-    ends = (flat_start(canvas, group[0], roofs), 10 ** canvas.x[1])
+    ends = (_flat_start(canvas, group[0], roofs), 10 ** canvas.x[1])
     for index, roof in enumerate(group):
         low, height, high = (v / canvas.scale for v in (roof.low, roof.value, roof.high))
         for part in pen.stretches(ends, index, len(group)):
@@ -101,21 +101,21 @@ def draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None
                              solid_capstyle="butt", zorder=3)
         canvas.axes.fill_between(ends, low, high, color=pen.colour(roof), alpha=pen.theme.band_alpha, linewidth=0)
     height = group[0].value / canvas.scale
-    canvas.obstacles.add_line(canvas.inches(ends[0], height), canvas.inches(ends[1], height), LINE_HALF)
+    canvas.obstacles.add_line(canvas.inches(ends[0], height), canvas.inches(ends[1], height), _LINE_HALF)
 
 
-def draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
+def _draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
     """Draws the highest roof left of memory's diagonal as a thin line: only data in a cache reaches it."""
     if not (roofs.caches and roofs.compute and roofs.memory):
         return
     roof = roofs.compute[0]
     start = max(10 ** canvas.x[0], roof.value / max(cache.value for cache in roofs.caches))
     height = roof.value / canvas.scale
-    canvas.axes.plot((start, flat_start(canvas, roof, roofs)), (height, height), linewidth=1.0,
+    canvas.axes.plot((start, _flat_start(canvas, roof, roofs)), (height, height), linewidth=1.0,
                      color=pen.colour(roof), alpha=0.55, zorder=2)
 
 
-def draw_ridge(canvas: Canvas, roof: Roof, pen: Pen) -> None:
+def _draw_ridge(canvas: Canvas, roof: Roof, pen: Pen) -> None:
     """Draws a small open circle and a drop-line; label_ridge() writes the value."""
     x, height = roof.ridge, roof.value / canvas.scale
     if x is None or not canvas.x[0] < log10(x) < canvas.x[1]:
@@ -128,19 +128,19 @@ def draw_ridge(canvas: Canvas, roof: Roof, pen: Pen) -> None:
 
 def draw_roofs(canvas: Canvas, roofs: Roofs, pen: Pen, ridges: bool) -> None:
     for cache in roofs.caches:
-        draw_diagonal(canvas, cache, roofs, pen, light=True)
-    draw_cache_reach(canvas, roofs, pen)
+        _draw_diagonal(canvas, cache, roofs, pen, light=True)
+    _draw_cache_reach(canvas, roofs, pen)
     for roof in roofs.memory:
-        draw_diagonal(canvas, roof, roofs, pen)
+        _draw_diagonal(canvas, roof, roofs, pen)
     for group in merged(roofs.compute):
-        draw_flat(canvas, group, roofs, pen)
+        _draw_flat(canvas, group, roofs, pen)
         if ridges:
-            draw_ridge(canvas, group[0], pen)
+            _draw_ridge(canvas, group[0], pen)
 
 
 def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
     """Writes the first text that is no longer than the line (else the last one) where it crosses the least."""
-    ends = diagonal_ends(canvas, roof, roofs)
+    ends = _diagonal_ends(canvas, roof, roofs)
     start, end = (canvas.inches(x, x * roof.value / canvas.scale) for x in ends)
     first, last = max(canvas.obstacles.area.bottom - start[1], 0.0) + 0.18, end[0] - start[0] - 0.2
     sides = {text: labels.width(text, SMALL) / 2**0.5 for text in texts}  # along either axis
@@ -150,16 +150,16 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
     steps = range(max(int((last - first) / 0.06), 0) + 1)
     places = [
         (start[0] + first + step * 0.06 - shift, start[1] + first + step * 0.06 + shift)
-        for shift in MIDDLES
+        for shift in _MIDDLES
         for step in steps
     ]
 
     def line(place: labels.Point) -> tuple[labels.Point, labels.Point, float]:
         low, high = -APART, side + APART
-        return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), HALF
+        return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), _HALF
 
     x, y = min(places, key=lambda place: canvas.obstacles.hits(*line(place)))
-    canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof), style=pen.slant,
+    canvas.page.text(x + _HALF, y - _HALF, text, size=SMALL, color=pen.text_colour(roof), style=pen.slant,
                      rotation=45, rotation_mode="anchor", va="baseline", gid=DIRECT)
     canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
 
@@ -177,7 +177,7 @@ def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: tuple[str, ...] = (
         left, low = across + 0.05 if right else across - 0.05 - size, foot + 0.06 + step * LINE
         box = labels.Box(left, low, left + size, low + LINE)
         if canvas.obstacles.clear(box):
-            canvas.page.text(left, low + DESCENT, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,
+            canvas.page.text(left, low + _DESCENT, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,
                              style=pen.slant)
             canvas.obstacles.add(labels.Box(left - APART, low, left + size + APART, low + LINE))
             return

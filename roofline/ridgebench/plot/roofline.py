@@ -24,30 +24,30 @@ from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
 from .sweeps import paths
 
-PANEL_LEFT, PANEL_WIDEST, PANEL_GAP = 8.5, 5.2, 0.3  # inches; it begins further left where the axes end earlier
-DASHED = "Dashed, with labels in italics: "
+PANEL_LEFT, _PANEL_WIDEST, _PANEL_GAP = 8.5, 5.2, 0.3  # inches; it begins further left where the axes end earlier
+_DASHED = "Dashed, with labels in italics: "
 SPARE = 1.5  # decades of intensity right of all that is drawn
 MOST_LABELS = 8
-SWEEP_LABELS = 3  # of them, where there are sweeps
+_SWEEP_LABELS = 3  # of them, where there are sweeps
 X_FROM, X_TO = 0.1, 50.0  # FLOP/byte; the axis shows at least this range
 
 
-def placed(view: View) -> list[Row]:
+def _placed(view: View) -> list[Row]:
     """The rows that have an intensity and a rate."""
     return [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
 
 
-def ghosts(view: View) -> list[tuple[Row, float]]:
+def _ghosts(view: View) -> list[tuple[Row, float]]:
     """The rows whose traffic a profiler counted, with their FLOP per byte of that traffic."""
-    return [(row, row.flops / row.dram_bytes) for row in placed(view) if row.dram_bytes]
+    return [(row, row.flops / row.dram_bytes) for row in _placed(view) if row.dram_bytes]
 
 
 def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
     scale = view.unit[1]
-    drawn = placed(view) + external.placed(view)
+    drawn = _placed(view) + external.placed(view)
     xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in drawn]
-    xs += [ghost / 1.5 for _, ghost in ghosts(view)]
+    xs += [ghost / 1.5 for _, ghost in _ghosts(view)]
     ys = [row.flops_per_s / scale for row in drawn]
     for roofs in sources:
         ys += [roof.value / scale for roof in roofs.compute]
@@ -58,9 +58,9 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     return log_limits(min(xs), max(xs) * 2), log_limits(low, high)
 
 
-def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None:
+def _draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None:
     """Draws where a point would be by the counted traffic, joined to its own place."""
-    for row, ghost in ghosts(view):
+    for row, ghost in _ghosts(view):
         (x, y), hue = place[row.id], theme.hue(row.format)
         canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
         canvas.axes.plot([ghost], [y], "o", color=hue, markerfacecolor="none", markersize=4,
@@ -70,9 +70,9 @@ def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None
 
 def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER,
                 operations: Optional[list[str]] = None) -> None:
-    rows = placed(view)
+    rows = _placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
-    draw_ghosts(canvas, view, place, theme)
+    _draw_ghosts(canvas, view, place, theme)
     draw_paths(canvas.axes, rows, place, theme, arrow=True)
     draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size, operations=operations)
     for group in paths(rows):
@@ -80,10 +80,10 @@ def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER,
     canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))
 
 
-Source = tuple[Roofs, Pen]  # the roofs of a data sheet, and how they are drawn
+_Source = tuple[Roofs, Pen]  # the roofs of a data sheet, and how they are drawn
 
 
-def sheet_sources(view: View, theme: Theme) -> list[Source]:
+def sheet_sources(view: View, theme: Theme) -> list[_Source]:
     """The data sheets of a view, each with a dash of its own."""
     return [(sheet_roofs(view, sheet), Pen(theme, *dash)) for sheet, dash in zip(view.sheets, cycle(SHEETS))]
 
@@ -98,13 +98,13 @@ def own_roofs(view: View) -> Optional[Roofs]:
     return sheet_roofs(view, view.own_sheet) if view.own_sheet else None
 
 
-def labelled(view: View, measured: Roofs, sources: list[Source]) -> list[Source]:
+def _labelled(view: View, measured: Roofs, sources: list[_Source]) -> list[_Source]:
     """The data sheets whose roofs have labels of their own: those of other devices, or all without a measured roof."""
     named = [not view.is_own(sheet) or not measured.compute for sheet in view.sheets]
     return [source for source, name in zip(sources, named) if name]
 
 
-def flat_labels(view: View, measured: Roofs, sources: list[Source], theme: Theme) -> list[FlatLabel]:
+def _flat_labels(view: View, measured: Roofs, sources: list[_Source], theme: Theme) -> list[FlatLabel]:
     """Labels of every measured roof, and of as many of the data sheets' roofs as the budget leaves."""
     own = own_roofs(view)
     found = [flat_label(group, Pen(theme, *MEASURED), own) for group in merged(measured.compute)]
@@ -116,8 +116,8 @@ def flat_labels(view: View, measured: Roofs, sources: list[Source], theme: Theme
     return found
 
 
-def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Source],
-                flats: list[FlatLabel], theme: Theme) -> None:
+def _draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[_Source],
+                 flats: list[FlatLabel], theme: Theme) -> None:
     """Writes at most MOST_LABELS labels at lines and points; memory and flat roofs come first."""
     pen, own = Pen(theme, *MEASURED), own_roofs(view)
     used = len(flats) + label_memory(canvas, measured, pen, own)
@@ -127,14 +127,14 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Sourc
     draw_flat_labels(canvas, flats, theme)
     label_ridges(canvas, measured, pen)
     used += label_caches(canvas, measured, pen, MOST_LABELS - used)
-    others, kept = len(imported(view)), SWEEP_LABELS if product_sweeps(view) else 0
+    others, kept = len(imported(view)), _SWEEP_LABELS if product_sweeps(view) else 0
     used += name_points(canvas, view, theme, max(MOST_LABELS - used - kept, 0) + others)
     name_sweeps(canvas, view, theme, max(MOST_LABELS + others - used, 0))
     if own and view.format and measured.compute:
         label_ridges(canvas, own, Pen(theme, *SHEETS[0]), ("data sheet: ",))
 
 
-def sheet_notes(view: View) -> list[str]:
+def _sheet_notes(view: View) -> list[str]:
     """The data sheets of the dashed lines."""
     states = {True: "", False: ", not measured here"}
     return [f"{sheet.title} data sheet{states[view.is_own(sheet)]}" for sheet in view.sheets]
@@ -152,30 +152,30 @@ def raised_note(view: View) -> str:
 
 
 def ghost_note(view: View) -> str:
-    return "Dotted, to a small circle: by the traffic of DRAM that was counted" if ghosts(view) else ""
+    return "Dotted, to a small circle: by the traffic of DRAM that was counted" if _ghosts(view) else ""
 
 
 def draw(view: View, theme: Theme) -> Figure:
     """The roofline of a view: of all formats, or of one if the view has one."""
     figure, page = new_page(theme)
-    notes = [storage_note(view), DASHED * bool(view.sheets) + "; ".join(sheet_notes(view)), raised_note(view), ghost_note(view),
+    notes = [storage_note(view), _DASHED * bool(view.sheets) + "; ".join(_sheet_notes(view)), raised_note(view), ghost_note(view),
              external.NOTE * bool(external.placed(view))]
     top = header(page, view, roofline_title(view), notes, theme)
     measured, sheets = measured_roofs(view), sheet_sources(view, theme)
-    named = labelled(view, measured, sheets)
-    flats = flat_labels(view, measured, named, theme)
+    named = _labelled(view, measured, sheets)
+    flats = _flat_labels(view, measured, named, theme)
     panel = bool(view.points or view.external or undrawn_groups(view))
-    beside = flat_room(flats) + PANEL_GAP
-    right = (PANEL_LEFT if panel else WIDTH - MARGIN + PANEL_GAP) - beside
+    beside = flat_room(flats) + _PANEL_GAP
+    right = (PANEL_LEFT if panel else WIDTH - MARGIN + _PANEL_GAP) - beside
     area = limits(view, [measured, *(roofs for roofs, _ in sheets)])
     canvas = make_canvas(figure, page, area, view.unit, right, top, theme, SPARE)
     draw_points(canvas, view, theme)
     for roofs, pen in sheets:
         draw_roofs(canvas, roofs, pen, ridges=(roofs, pen) in named or view.format is not None)
     draw_roofs(canvas, measured, Pen(theme, *MEASURED), ridges=True)
-    draw_labels(canvas, view, measured, named, flats, theme)
+    _draw_labels(canvas, view, measured, named, flats, theme)
     left = canvas.right + beside
-    width = min(WIDTH - MARGIN - left, PANEL_WIDEST)
+    width = min(WIDTH - MARGIN - left, _PANEL_WIDEST)
     end = draw_panel(page, view, theme, left, top, width)
     draw_undrawn(page, view, left, end, width, int((end - 0.35) / LINE))
     return figure

@@ -7,7 +7,7 @@ from ridgebench.judged import Roof, Roofs
 from ridgebench.units import rate
 from ridgebench.view import ORDER, View, ordered
 
-TRAFFIC = ("read", "triad", "copy", "write")  # STREAM's kernels, which name the roofs of main memory
+_TRAFFIC = ("read", "triad", "copy", "write")  # STREAM's kernels, which name the roofs of main memory
 SAME = 0.02  # flat roofs that are closer are drawn as one line
 
 
@@ -46,7 +46,7 @@ def merged(roofs: list[Roof]) -> list[list[Roof]]:
 def memory_names(roofs: Roofs) -> list[str]:
     """'DRAM copy 45.1 GB/s, read 39.4 GB/s', and its first part alone; a data sheet's memory has its own name."""
     speeds = [f"{roof.name} {rate(roof.value, 'B/s')}" for roof in roofs.memory]
-    owner = "DRAM " if roofs.memory[0].name in TRAFFIC else f"{roofs.owner}: " if roofs.owner else ""
+    owner = "DRAM " if roofs.memory[0].name in _TRAFFIC else f"{roofs.owner}: " if roofs.owner else ""
     return [owner + ", ".join(speeds), owner + speeds[0]]
 
 

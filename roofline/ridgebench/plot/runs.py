@@ -14,12 +14,12 @@ from ridgebench.view import OPERATIONS, ORDER, View, ordered
 from .finding import best, capital
 from .page import fits
 
-MOST = 4  # runs that one figure can hold: a hue for each
+_MOST = 4  # runs that one figure can hold: a hue for each
 LETTERS = "ABCD"
-SLOW = 0.5  # a run below this share of a rate is said to be slower
-ALL = "all"  # devices
+_SLOW = 0.5  # a run below this share of a rate is said to be slower
+_ALL = "all"  # devices
 LIMITS = (("memory", "memory"), ("compute", "arithmetic"))  # of a row's bound
-Speeds = dict[tuple[str, str, str], float]  # by operation, format and bound
+_Speeds = dict[tuple[str, str, str], float]  # by operation, format and bound
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class OneRun:
     letter: str
 
     @cached_property
-    def speeds(self) -> Speeds:
+    def speeds(self) -> _Speeds:
         """The best verified rate of each operation in each format: bytes/s where memory limits, else FLOP/s.
 
         None of a run that did not end: no title may rest on it.
@@ -40,17 +40,17 @@ class OneRun:
         for row in self.view.points:
             if not row.naive and row.bound in dict(LIMITS) and self.view.may_head(row):
                 found.setdefault((row.op, row.format, row.bound), []).append(row)
-        tops = {key: best(rows, rate) for key, rows in found.items()}
-        return {key: rate(row) for key, row in tops.items() if row}
+        tops = {key: best(rows, _rate) for key, rows in found.items()}
+        return {key: _rate(row) for key, row in tops.items() if row}
 
 
-def rate(row: Row) -> Optional[float]:
+def _rate(row: Row) -> Optional[float]:
     return row.bytes_per_s if row.bound == "memory" else row.flops_per_s
 
 
 def devices_of(run: Run, chosen: Optional[str]) -> list[Optional[str]]:
     """The devices to draw: all that have rows, or the chosen one."""
-    return sorted({row.device for row in run.rows}) if chosen == ALL else [chosen]
+    return sorted({row.device for row in run.rows}) if chosen == _ALL else [chosen]
 
 
 def names(views: list[View], folders: list[Path]) -> list[str]:
@@ -67,8 +67,8 @@ def names(views: list[View], folders: list[Path]) -> list[str]:
 
 def make_runs(views: list[View], folders: list[Path]) -> list[OneRun]:
     """Raises ResultsError for more runs than a figure can tell apart."""
-    if len(views) > MOST:
-        raise ResultsError(f"{len(views)} runs or devices in one figure; allowed: up to {MOST}")
+    if len(views) > _MOST:
+        raise ResultsError(f"{len(views)} runs or devices in one figure; allowed: up to {_MOST}")
     return [OneRun(*one) for one in zip(views, names(views, folders), LETTERS)]
 
 
@@ -103,35 +103,35 @@ def span(values: list[float]) -> str:
     return " to ".join(dict.fromkeys(texts))
 
 
-def against(first: OneRun, other: OneRun, bound: str) -> list[float]:
+def _against(first: OneRun, other: OneRun, bound: str) -> list[float]:
     """How many times as fast as the first run another one is, for each operation and format that both have."""
     shared = [key for key in first.speeds if key[2] == bound and key in other.speeds]
     return [other.speeds[key] / first.speeds[key] for key in shared]
 
 
-def ratios(first: OneRun, other: OneRun) -> list[list[float]]:
+def _ratios(first: OneRun, other: OneRun) -> list[list[float]]:
     """How many times as fast another run is than the first one under each of LIMITS; empty where no row is common."""
-    return [against(first, other, bound) for bound, _ in LIMITS]
+    return [_against(first, other, bound) for bound, _ in LIMITS]
 
 
-def pair_title(first: str, other: str, found: list[list[float]]) -> str:
+def _pair_title(first: str, other: str, found: list[list[float]]) -> str:
     (most, limit), *rest = [(span(values), limit) for values, (_, limit) in zip(found, LIMITS) if values]
     more = "".join(f" and {text} times where {limit} limits" for text, limit in rest)
     return f"{other} is {most} times as fast as {first} where {limit} limits{more} (best verified rows)"
 
 
-def speed(values: list[float]) -> str:
+def _speed(values: list[float]) -> str:
     """'1.2 to 1.5 times as fast', '68 to 140 times slower'."""
-    slow = max(values) < SLOW
+    slow = max(values) < _SLOW
     return f"{span([1 / value for value in values])} times slower" if slow else f"{span(values)} times as fast"
 
 
-def many_title(first: str, others: list[tuple[str, list[list[float]]]]) -> str:
+def _many_title(first: str, others: list[tuple[str, list[list[float]]]]) -> str:
     """'Where memory limits, B is 1.2 times as fast as A and C 68 times slower; where arithmetic limits, ...'"""
     clauses = []
     for index, (_, limit) in enumerate(LIMITS):
         known = [(name, found[index]) for name, found in others if found[index]]
-        parts = [f"{name} is {speed(values)}" for name, values in known]
+        parts = [f"{name} is {_speed(values)}" for name, values in known]
         if parts:
             clauses.append(f"where {limit} limits, {enumerate_words(parts)}")
     return capital("; ".join(clauses)) + f" (best verified rows, against {first})"
@@ -139,7 +139,7 @@ def many_title(first: str, others: list[tuple[str, list[list[float]]]]) -> str:
 
 def title(runs: list[OneRun]) -> str:
     """The speed of every run over the first one, by the best verified row of each operation and format."""
-    first, others = runs[0], [(run, found) for run in runs[1:] if any(found := ratios(runs[0], run))]
+    first, others = runs[0], [(run, found) for run in runs[1:] if any(found := _ratios(runs[0], run))]
     unfinished = [run.letter for run in runs if run.view.why_unfinished]
     if unfinished and not others:
         return f"No claim: run {enumerate_words(unfinished)} did not end"
@@ -147,9 +147,9 @@ def title(runs: list[OneRun]) -> str:
         return f"{len(runs)} runs, and no operation in a format that the first one shares with another"
     for name in (lambda run: run.name, lambda run: run.letter):
         if len(runs) == 2:
-            whole = pair_title(name(first), name(others[0][0]), others[0][1])
+            whole = _pair_title(name(first), name(others[0][0]), others[0][1])
         else:
-            whole = many_title(name(first), [(name(run), found) for run, found in others])
+            whole = _many_title(name(first), [(name(run), found) for run, found in others])
         if fits(whole):
             break
     return whole

@@ -29,19 +29,19 @@ from .style import NORMAL, SMALL, OneHue, Theme, shape
 from .sweeps import paths
 from .tiles import column_width, make_tiles
 
-MOST_REASONS = 12  # lines of rows that are not drawn
-TABLE_LEFT = 9.2  # inches: the table of one format
-SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
-NOTE = "Points show steady rows of the technique of each operation that is fastest in any run, and of its fastest library"
-ARROW = "An arrow joins the same case of a run and of the next one where the time changed by more than both intervals"
+_MOST_REASONS = 12  # lines of rows that are not drawn
+_TABLE_LEFT = 9.2  # inches: the table of one format
+_SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
+_NOTE = "Points show steady rows of the technique of each operation that is fastest in any run, and of its fastest library"
+_ARROW = "An arrow joins the same case of a run and of the next one where the time changed by more than both intervals"
 
 
-def pen_of(theme: OneHue) -> Pen:
+def _pen_of(theme: OneHue) -> Pen:
     return Pen(theme, MEASURED[0], theme.dash(""))
 
 
 @dataclass(frozen=True)
-class Part:
+class _Part:
     """What a panel shows of one run: the rows of its formats, and the roofs above them."""
 
     run: OneRun
@@ -50,39 +50,39 @@ class Part:
     theme: OneHue
 
 
-def top_roofs(view: View, names: list[str]) -> Roofs:
+def _top_roofs(view: View, names: list[str]) -> Roofs:
     """The fastest memory and the highest flat roof of a view in these formats."""
     roofs = roofs_of(view, names)
     return Roofs(roofs.memory[:1], [], roofs.compute[:1])
 
 
-def points_of(run: OneRun, names: list[str]) -> list[Row]:
+def _points_of(run: OneRun, names: list[str]) -> list[Row]:
     known = [row for row in run.view.points if row.format in names and not row.naive]
     return [row for row in known if row.intensity_flop_per_byte and row.flops_per_s]
 
 
-def techniques(runs: list[OneRun], names: list[str]) -> set[tuple[str, str]]:
+def _techniques(runs: list[OneRun], names: list[str]) -> set[tuple[str, str]]:
     """Operation and technique of the fastest kernel and the fastest library of each operation in any run."""
     found = set()
-    for rows in (points_of(run, names) for run in runs):
+    for rows in (_points_of(run, names) for run in runs):
         for kind in {(row.op, row.origin) for row in rows}:
             top = max((row for row in rows if (row.op, row.origin) == kind), key=lambda row: row.flops_per_s)
             found.add((top.op, top.technique))
     return found
 
 
-def parts_of(runs: list[OneRun], names: list[str], theme: Theme) -> list[Part]:
+def _parts_of(runs: list[OneRun], names: list[str], theme: Theme) -> list[_Part]:
     """The runs that have rows in a panel's formats."""
-    wanted = techniques(runs, names)
+    wanted = _techniques(runs, names)
     found = []
     for run in runs:
-        rows = [row for row in points_of(run, names) if (row.op, row.technique) in wanted]
+        rows = [row for row in _points_of(run, names) if (row.op, row.technique) in wanted]
         if rows:
-            found.append(Part(run, rows, top_roofs(run.view, names), run_theme(theme, run)))
+            found.append(_Part(run, rows, _top_roofs(run.view, names), run_theme(theme, run)))
     return found
 
 
-def limits(panels: list[list[Part]], sheets: list[Roofs], scale: float) -> tuple[Limits, Limits]:
+def _limits(panels: list[list[_Part]], sheets: list[Roofs], scale: float) -> tuple[Limits, Limits]:
     """Limits (log10) that hold the points, roofs and ridges of all panels, and the roofs of data sheets."""
     xs, ys = [X_FROM, X_TO], []
     for part in (part for panel in panels for part in panel):
@@ -95,7 +95,7 @@ def limits(panels: list[list[Part]], sheets: list[Roofs], scale: float) -> tuple
     return log_limits(min(xs), max(xs) * 2), log_limits(min([*ys, high / 100]) / 1.6, high)
 
 
-def draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, size: float) -> None:
+def _draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, size: float) -> None:
     """Draws the points and paths of one run."""
     place: Places = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
     draw_paths(canvas.axes, rows, place, theme, arrow=True)
@@ -109,7 +109,7 @@ def draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, s
         canvas.occupy([place[row.id] for row in path])
 
 
-def draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: Theme, size: float) -> None:
+def _draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: Theme, size: float) -> None:
     """Draws an arrow from each case to the same case of the next run, where it changed: between the points, and below them."""
     edge = sqrt(size) / 2 + 0.5  # points from the centre of a marker to where an arrow begins or ends
     style = {"arrowstyle": "-|>,head_width=0.14,head_length=0.28", "color": theme.ink, "linewidth": 0.8,
@@ -119,22 +119,22 @@ def draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: Them
         canvas.axes.annotate("", *ends, arrowprops=style, zorder=4.8)
 
 
-def draw_panel(canvas: Canvas, parts: list[Part], shapes: list[str], alone: bool) -> None:
+def _draw_panel(canvas: Canvas, parts: list[_Part], shapes: list[str], alone: bool) -> None:
     """Draws roofs, points and ridges of all runs; a panel that is alone names its roofs, too."""
     for part in parts:
-        draw_run(canvas, part.rows, shapes, part.theme, SIZES[alone])
-        draw_roofs(canvas, part.roofs, pen_of(part.theme), ridges=True)
+        _draw_run(canvas, part.rows, shapes, part.theme, _SIZES[alone])
+        draw_roofs(canvas, part.roofs, _pen_of(part.theme), ridges=True)
     for part in parts:
-        label_ridges(canvas, part.roofs, pen_of(part.theme))
+        label_ridges(canvas, part.roofs, _pen_of(part.theme))
     for part in parts if alone else []:
-        pen, roofs = pen_of(part.theme), part.roofs
+        pen, roofs = _pen_of(part.theme), part.roofs
         if roofs.memory:
             label_diagonal(canvas, roofs.memory[0], roofs, pen, memory_names(roofs))
         if roofs.compute:
             label_flat(canvas, roofs.compute, pen, None)
 
 
-def draw_sheets(canvas: Canvas, view: View, names: list[str], theme: Theme) -> None:
+def _draw_sheets(canvas: Canvas, view: View, names: list[str], theme: Theme) -> None:
     """Draws the roofs of data sheets, which are of none of the runs, in grey."""
     grey = OneHue(**{**asdict(theme), "colour": theme.muted})
     for sheet, dash in zip(view.sheets, SHEETS * len(view.sheets)):
@@ -143,7 +143,7 @@ def draw_sheets(canvas: Canvas, view: View, names: list[str], theme: Theme) -> N
             draw_roofs(canvas, roofs, Pen(grey, *dash), ridges=False)
 
 
-def draw_head(page: Axes, canvas: Canvas, name: str, parts: list[Part], room: float) -> None:
+def _draw_head(page: Axes, canvas: Canvas, name: str, parts: list[_Part], room: float) -> None:
     """Names the format of a panel and, within `room` (inches), the highest roof of each run above it."""
     page.text(canvas.left, canvas.top + 0.31, name, size=NORMAL, weight="bold", va="center")
     x = canvas.left
@@ -155,7 +155,7 @@ def draw_head(page: Axes, canvas: Canvas, name: str, parts: list[Part], room: fl
         x += labels.width(text, SMALL) + 0.13
 
 
-def run_text(run: OneRun) -> str:
+def _run_text(run: OneRun) -> str:
     """'A NVIDIA H100, 2026-11-22: DRAM read 3.19 TB/s'"""
     date = (run.view.environment["started"] or "")[:10]
     name = run.name if date in run.name else f"{run.name}, {date}"
@@ -163,24 +163,24 @@ def run_text(run: OneRun) -> str:
     return f"{run.letter} {name}" + (f": {memory_names(roofs)[1]}" if roofs.memory else "")
 
 
-def provenance(runs: list[OneRun]) -> str:
+def _provenance(runs: list[OneRun]) -> str:
     commits = [f"{run.letter} {(run.view.environment['commit'] or 'unknown')[:12]}" for run in runs]
     fills = {run.letter: run.view.environment.get("fill") or "unknown" for run in runs}
     told = f", fill {', '.join(f'{letter} {fill}' for letter, fill in fills.items())}" if set(fills.values()) != {"normal"} else ""
     return f"ridgebench, commits {', '.join(commits)}{told}"
 
 
-def undrawn_of(runs: list[OneRun]) -> list[Group]:
+def _undrawn_of(runs: list[OneRun]) -> list[Group]:
     """The wrong, suspect, invalid and failed rows of every run."""
     groups = [(run, group) for run in runs for group in row_groups(results_not_ok(run.view))]
     return [replace(group, head=f"{run.letter} {group.head}") for run, group in groups]
 
 
-def draw_top(page: Axes, runs: list[OneRun], note: str, theme: Theme) -> float:
+def _draw_top(page: Axes, runs: list[OneRun], note: str, theme: Theme) -> float:
     """Draws title, notes and key; returns the height where they end (inches)."""
-    top = write_head(page, title(runs), [NOTE, ARROW, note], theme) - 0.08
+    top = write_head(page, title(runs), [_NOTE, _ARROW, note], theme) - 0.08
     themes = [run_theme(theme, run) for run in runs]
-    lines = [(own.hue(None), MEASURED[0], own.dash(""), run_text(run)) for run, own in zip(runs, themes)]
+    lines = [(own.hue(None), MEASURED[0], own.dash(""), _run_text(run)) for run, own in zip(runs, themes)]
     sheets = runs[0].view.sheets
     lines += [(theme.muted, *dash, f"{sheet.title} data sheet") for sheet, dash in zip(sheets, SHEETS * len(sheets))]
     drawable = next((run.view for run in runs if run.view.points), None)
@@ -199,25 +199,25 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     if alone:
         runs = [replace(run, view=run.view.only(name)) for run in runs for name in names[:1]]
         runs = [run for run in runs if run.view.points] or runs
-    write_foot(page, provenance(runs), [run.view for run in runs], theme)
-    top, undrawn = draw_top(page, runs, panels_note(names), theme), undrawn_of(runs)
-    lines = min(len(undrawn), MOST_REASONS) + 1 if undrawn else 0
+    write_foot(page, _provenance(runs), [run.view for run in runs], theme)
+    top, undrawn = _draw_top(page, runs, panels_note(names), theme), _undrawn_of(runs)
+    lines = min(len(undrawn), _MOST_REASONS) + 1 if undrawn else 0
     low = 0.35 + lines * LINE
     draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, lines)
     unit = max((run.view.unit for run in runs), key=lambda unit: unit[1])
-    panels = {name: parts_of(runs, own, theme) for name, own in groups.items()}
+    panels = {name: _parts_of(runs, own, theme) for name, own in groups.items()}
     view = runs[0].view
     sheets = [sheet_roofs(view.only(own[0]), sheet) for own in groups.values() for sheet in view.sheets]
-    area = with_headroom(limits(list(panels.values()), sheets, unit[1]))
-    right = TABLE_LEFT - 0.5 if alone else WIDTH - MARGIN
+    area = with_headroom(_limits(list(panels.values()), sheets, unit[1]))
+    right = _TABLE_LEFT - 0.5 if alone else WIDTH - MARGIN
     canvases = make_tiles(figure, page, list(groups), area, unit, (low, top), theme, right)
     room = column_width(canvases)
     for name, canvas in canvases.items():
-        draw_sheets(canvas, view, groups[name], theme)
-        draw_panel(canvas, panels[name], operations(runs), alone)
+        _draw_sheets(canvas, view, groups[name], theme)
+        _draw_panel(canvas, panels[name], operations(runs), alone)
         for before, after in zip(panels[name], panels[name][1:]):
-            draw_arrows(canvas, before.rows, after.rows, theme, SIZES[alone])
-        draw_head(page, canvas, name, [] if alone else panels[name], room)
+            _draw_arrows(canvas, before.rows, after.rows, theme, _SIZES[alone])
+        _draw_head(page, canvas, name, [] if alone else panels[name], room)
         if alone:
             draw_rates(page, runs, canvas.right + 0.5, top, unit, theme)
     if not alone:

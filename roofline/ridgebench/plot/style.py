@@ -16,17 +16,17 @@ DIRECT = "direct-label"  # group id of a text that names a line or a point
 
 # From the Okabe-Ito palette; its orange, sky blue and yellow have less than 3:1 contrast on white.
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE, "fp8": PURPLE}
+_HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE, "fp8": PURPLE}
 # CIE L* of each hue in print, at least 10 apart, so that greyscale keeps them apart. 61 is 3:1 on white.
-LIGHTNESS = {"tf32": 0.0, "bf16": 20.0, "tf32x3": 30.0, "fp32": 40.0, "fp16": 50.0, "fp8": 60.0}
+_LIGHTNESS = {"tf32": 0.0, "bf16": 20.0, "tf32x3": 30.0, "fp32": 40.0, "fp16": 50.0, "fp8": 60.0}
 # What the hue says, once more for print: the dash of a format's flat roof, in line widths, and a letter.
-FORMAT_DASHES = {"fp32": (6, 2), "tf32": (4, 2), "tf32x3": (2, 1, 2, 4), "fp16": (1, 1), "bf16": (6, 2, 1, 2)}
-FP8_DASHES = (3, 1, 1, 1, 1, 1)
-LETTERS = {"fp32": "S", "tf32": "T", "tf32x3": "X", "fp16": "H", "bf16": "B", "fp4": "4"}
+_FORMAT_DASHES = {"fp32": (6, 2), "tf32": (4, 2), "tf32x3": (2, 1, 2, 4), "fp16": (1, 1), "bf16": (6, 2, 1, 2)}
+_FP8_DASHES = (3, 1, 1, 1, 1, 1)
+_LETTERS = {"fp32": "S", "tf32": "T", "tf32x3": "X", "fp16": "H", "bf16": "B", "fp4": "4"}
 
-SHAPES = {"relu": "^", "gelu": "v", "dot": "o", "matvec": "s", "matmul": "D", "matmul_gelu": "p"}
-Dashes = Union[str, tuple[int, tuple[int, ...]]]
-SPARE_SHAPES = ("<", ">", "h", "8", "P", "X")
+_SHAPES = {"relu": "^", "gelu": "v", "dot": "o", "matvec": "s", "matmul": "D", "matmul_gelu": "p"}
+_Dashes = Union[str, tuple[int, tuple[int, ...]]]
+_SPARE_SHAPES = ("<", ">", "h", "8", "P", "X")
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Theme:
         if name is None:
             return self.muted
         family = "fp8" if name.startswith("fp8") else name
-        colour = self.ink if name == "tf32" else HUES.get(family, self.muted)
-        return toned(colour, LIGHTNESS[family]) if self.letters and family in LIGHTNESS else colour
+        colour = self.ink if name == "tf32" else _HUES.get(family, self.muted)
+        return toned(colour, _LIGHTNESS[family]) if self.letters and family in _LIGHTNESS else colour
 
-    def dash(self, name: str) -> Dashes:
+    def dash(self, name: str) -> _Dashes:
         """The line style of a format: in print its own, else solid."""
         return format_dash(name) if self.letters else "solid"
 
@@ -73,13 +73,13 @@ class OneHue(Theme):
     """A theme in which everything has the colour of a run, and in print its line style and letter."""
 
     colour: str = ""
-    line: Dashes = "solid"
+    line: _Dashes = "solid"
     mark: str = ""
 
     def hue(self, name: Optional[str]) -> str:
         return self.colour
 
-    def dash(self, name: str) -> Dashes:
+    def dash(self, name: str) -> _Dashes:
         return self.line if self.letters else "solid"
 
     def letter(self, name: str) -> str:
@@ -93,15 +93,15 @@ THEMES = {
 }
 
 
-def format_dash(name: str) -> Dashes:
+def format_dash(name: str) -> _Dashes:
     """The line style that tells a format without its hue."""
-    dashes = FP8_DASHES if name.startswith("fp8") else FORMAT_DASHES.get(name)
+    dashes = _FP8_DASHES if name.startswith("fp8") else _FORMAT_DASHES.get(name)
     return (0, dashes) if dashes else "solid"
 
 
 def format_letter(name: str) -> str:
     """The letter that tells a format without its hue: as BLAS names fp32 (S) and fp16 (H), 8 for fp8."""
-    return "8" if name.startswith("fp8") else LETTERS.get(name, name[:1].upper())
+    return "8" if name.startswith("fp8") else _LETTERS.get(name, name[:1].upper())
 
 
 def luminance(colour: str) -> float:
@@ -142,11 +142,11 @@ def readable(colour: str, ink: str, background: str) -> str:
 
 
 def shape(op: str, operations: list[str]) -> str:
-    """The marker of an operation; one that SHAPES lacks gets a spare shape."""
-    unknown = [name for name in operations if name not in SHAPES]
-    if op in SHAPES:
-        return SHAPES[op]
-    return SPARE_SHAPES[unknown.index(op) % len(SPARE_SHAPES)] if op in unknown else "X"
+    """The marker of an operation; one that _SHAPES lacks gets a spare shape."""
+    unknown = [name for name in operations if name not in _SHAPES]
+    if op in _SHAPES:
+        return _SHAPES[op]
+    return _SPARE_SHAPES[unknown.index(op) % len(_SPARE_SHAPES)] if op in unknown else "X"
 
 
 def is_pair(name: str) -> bool:
@@ -154,7 +154,7 @@ def is_pair(name: str) -> bool:
     return "xfp" in name
 
 
-def edge_dashes(name: str) -> Dashes:
+def edge_dashes(name: str) -> _Dashes:
     """The edge of a marker: both fp8 formats and their pairs share a hue, so their edges differ."""
     if is_pair(name):
         return (0, (3, 1, 1, 1))

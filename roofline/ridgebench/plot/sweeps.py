@@ -5,7 +5,7 @@ from typing import Iterable
 
 from ridgebench.records import Row
 
-EVERY = "n"  # the name of the size that all dimensions of a square shape share
+_EVERY = "n"  # the name of the size that all dimensions of a square shape share
 
 
 @dataclass(frozen=True)
@@ -17,38 +17,38 @@ class Sweep:
 
     def size(self, row: Row) -> str:
         """'m 256': what grows, and how far it is at a row."""
-        value = row.shape[self.grows] if self.grows in row.shape else next(iter(sizes(row).values()))
+        value = row.shape[self.grows] if self.grows in row.shape else next(iter(_sizes(row).values()))
         return f"{self.grows} {value:.0f}"
 
 
-def sizes(row: Row) -> dict[str, float]:
+def _sizes(row: Row) -> dict[str, float]:
     """The dimensions of a row; a layout is none."""
     return {name: value for name, value in row.shape.items() if not isinstance(value, str)}
 
 
 def size_text(row: Row) -> str:
     """'n 128' of a square or a one-dimensional shape, else '2048×2048×128'."""
-    own = [f"{value:.0f}" for value in sizes(row).values()]
-    return f"{EVERY} {own[0]}" if len(set(own)) == 1 else "×".join(own)
+    own = [f"{value:.0f}" for value in _sizes(row).values()]
+    return f"{_EVERY} {own[0]}" if len(set(own)) == 1 else "×".join(own)
 
 
-def small_first(row: Row) -> tuple:
-    return (row.series, tuple(sizes(row).values()), row.id)
+def _small_first(row: Row) -> tuple:
+    return (row.series, tuple(_sizes(row).values()), row.id)
 
 
-def kinds(row: Row) -> Iterable[tuple]:
+def _kinds(row: Row) -> Iterable[tuple]:
     """What a row has in common with the other rows of each sweep that may hold it; the last part is what grows."""
-    own = sizes(row)
+    own = _sizes(row)
     texts = tuple(sorted((name, value) for name, value in row.shape.items() if isinstance(value, str)))
     if len(set(own.values())) == 1:
-        yield row.series, texts, tuple(own), EVERY if len(own) > 1 else next(iter(own))
+        yield row.series, texts, tuple(own), _EVERY if len(own) > 1 else next(iter(own))
     for name in own if len(own) > 1 else ():
         yield row.series, texts, tuple((other, value) for other, value in own.items() if other != name), name
 
 
-def grown(rows: list[Row]) -> list[Row]:
+def _grown(rows: list[Row]) -> list[Row]:
     """The rows, which come the smallest first, without those that repeat a size."""
-    return list({tuple(sizes(row).values()): row for row in rows}.values())
+    return list({tuple(_sizes(row).values()): row for row in rows}.values())
 
 
 def sweeps(rows: list[Row]) -> list[Sweep]:
@@ -57,10 +57,10 @@ def sweeps(rows: list[Row]) -> list[Sweep]:
     A sweep whose rows are all in longer ones is none: the rows of a grid would be joined twice.
     """
     groups: dict[tuple, list[Row]] = {}
-    for row in sorted(rows, key=small_first):
-        for kind in kinds(row):
+    for row in sorted(rows, key=_small_first):
+        for kind in _kinds(row):
             groups.setdefault(kind, []).append(row)
-    known = [Sweep(kind[-1], grown(some)) for kind, some in groups.items()]
+    known = [Sweep(kind[-1], _grown(some)) for kind, some in groups.items()]
     found, joined = [], set()
     for sweep in sorted(known, key=lambda sweep: -len(sweep.rows)):
         new = {row.id for row in sweep.rows} - joined
@@ -74,4 +74,4 @@ def paths(rows: list[Row]) -> list[list[Row]]:
     """The rows of each sweep, then every row of no sweep by itself."""
     found = [sweep.rows for sweep in sweeps(rows)]
     joined = {row.id for path in found for row in path}
-    return found + [[row] for row in sorted(rows, key=small_first) if row.id not in joined]
+    return found + [[row] for row in sorted(rows, key=_small_first) if row.id not in joined]

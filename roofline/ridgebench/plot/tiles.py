@@ -10,14 +10,14 @@ from .canvas import LEFT, Canvas, Limits, style_axes, style_axis
 from .page import MARGIN, WIDTH, add_axes
 from .style import NORMAL, Theme
 
-GAP, HEAD, FOOT = 0.2, 0.45, 0.14  # inches between two columns, above a panel for its name, below a panel
-SPARE = 1.3  # decades of intensity that may extend the axes into free room
-TICK = 0.5  # inches that a tick number of the lower axis needs
-TICK_ROOM = 0.5  # inches below the lowest panels: tick numbers and the name of the axis
+_GAP, _HEAD, _FOOT = 0.2, 0.45, 0.14  # inches between two columns, above a panel for its name, below a panel
+_SPARE = 1.3  # decades of intensity that may extend the axes into free room
+_TICK = 0.5  # inches that a tick number of the lower axis needs
+_TICK_ROOM = 0.5  # inches below the lowest panels: tick numbers and the name of the axis
 
 
 @dataclass(frozen=True)
-class Tiling:
+class _Tiling:
     """Columns and rows of panels, and the length of a decade (inches)."""
 
     columns: int
@@ -25,14 +25,14 @@ class Tiling:
     decade: float
 
 
-def tiling(count: int, x_decades: float, y_decades: float, width: float, height: float) -> Tiling:
+def tiling(count: int, x_decades: float, y_decades: float, width: float, height: float) -> _Tiling:
     """The arrangement of `count` equal panels with the longest decade in width x height (inches)."""
     found = []
     for rows in range(1, count + 1):
         columns = ceil(count / rows)
-        across = (width - (columns - 1) * GAP) / columns / x_decades
-        up = (height - rows * (HEAD + FOOT)) / rows / y_decades
-        found.append(Tiling(columns, rows, min(across, up)))
+        across = (width - (columns - 1) * _GAP) / columns / x_decades
+        up = (height - rows * (_HEAD + _FOOT)) / rows / y_decades
+        found.append(_Tiling(columns, rows, min(across, up)))
     return max(found, key=lambda one: (one.decade, -one.rows))
 
 
@@ -45,35 +45,35 @@ def make_tiles(
     A single canvas begins at the left; several are centred.
     """
     (x_low, x_high), y = limits
-    low, top = box[0] + TICK_ROOM, box[1]
+    low, top = box[0] + _TICK_ROOM, box[1]
     width = right - LEFT
     tiles = tiling(len(names), x_high - x_low, y[1] - y[0], width, top - low)
-    room = (width - (tiles.columns - 1) * GAP) / tiles.columns / tiles.decade
-    x = (x_low, x_low + min(room, x_high - x_low + SPARE))
+    room = (width - (tiles.columns - 1) * _GAP) / tiles.columns / tiles.decade
+    x = (x_low, x_low + min(room, x_high - x_low + _SPARE))
     across, up = (x[1] - x[0]) * tiles.decade, (y[1] - y[0]) * tiles.decade
-    gap = min((width - tiles.columns * across) / max(tiles.columns - 1, 1), 4 * GAP) if tiles.columns > 1 else 0.0
+    gap = min((width - tiles.columns * across) / max(tiles.columns - 1, 1), 4 * _GAP) if tiles.columns > 1 else 0.0
     spare = width - tiles.columns * across - (tiles.columns - 1) * gap
     first = LEFT + (spare / 2 if len(names) > 1 else 0.0)
     canvases = {}
     for index, name in enumerate(names):
         column, row = index % tiles.columns, index // tiles.columns
-        left, bottom = first + column * (across + gap), top - (row + 1) * (HEAD + up) - row * FOOT
+        left, bottom = first + column * (across + gap), top - (row + 1) * (_HEAD + up) - row * _FOOT
         axes = add_axes(figure, left, bottom, across, up)
-        style_axes(axes, x, y, theme, most=max(2, int(across / TICK)))
+        style_axes(axes, x, y, theme, most=max(2, int(across / _TICK)))
         style_axis(axes.yaxis, y, most=8)
         axes.tick_params(labelleft=column == 0, labelbottom=index + tiles.columns >= len(names))
         canvases[name] = Canvas(axes, page, unit[1], x, y, tiles.decade, left, bottom)
-    name_axes(page, list(canvases.values()), unit[0])
+    _name_axes(page, list(canvases.values()), unit[0])
     return canvases
 
 
 def column_width(canvases: dict[str, Canvas]) -> float:
     """The inches from one column to the next, without a gap: the room of a text above a panel."""
     lefts = sorted({canvas.left for canvas in canvases.values()})
-    return (lefts[1] if len(lefts) > 1 else WIDTH - MARGIN + GAP / 2) - lefts[0] - GAP / 2
+    return (lefts[1] if len(lefts) > 1 else WIDTH - MARGIN + _GAP / 2) - lefts[0] - _GAP / 2
 
 
-def name_axes(page: Axes, canvases: list[Canvas], unit: str) -> None:
+def _name_axes(page: Axes, canvases: list[Canvas], unit: str) -> None:
     """Names both axes once for all panels."""
     left, right = min(one.left for one in canvases), max(one.right for one in canvases)
     low, top = min(one.bottom for one in canvases), max(one.top for one in canvases)

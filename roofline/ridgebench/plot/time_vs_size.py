@@ -14,11 +14,11 @@ from .points import draw_paths, draw_points
 from .style import Theme
 from .titles import time_title
 
-BOUND, FLOOR = "dashed", "dotted"
-DASH = 1.25  # half length of the mark of a single lower bound, as a factor of size
+_BOUND, _FLOOR = "dashed", "dotted"
+_DASH = 1.25  # half length of the mark of a single lower bound, as a factor of size
 
 
-def limits(view: View) -> tuple[Limits, Limits]:
+def _limits(view: View) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all sizes (MB) and all times, measured and predicted (ms)."""
     rows = [row for row in view.points if row.bytes]
     sizes = [row.bytes / 1e6 for row in rows]
@@ -30,7 +30,7 @@ def limits(view: View) -> tuple[Limits, Limits]:
     return log_limits(min(sizes) / 2, max(sizes) * 2), log_limits(min(times) / 2, max(times) * 2)
 
 
-def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
+def _draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
     """Draws the lower bound of each format over its sizes, by its fastest engine."""
     for name in sorted({row.format for row in rows}):
         found: dict[float, float] = {}
@@ -40,9 +40,9 @@ def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
                 found[size] = min(bound, found.get(size, bound))
         line = sorted((size, bound * 1e3) for size, bound in found.items())
         if len(line) == 1:
-            line = [(line[0][0] / DASH, line[0][1]), (line[0][0] * DASH, line[0][1])]
+            line = [(line[0][0] / _DASH, line[0][1]), (line[0][0] * _DASH, line[0][1])]
         if line:
-            axes.plot(*zip(*line), color=theme.hue(name), linestyle=BOUND, linewidth=1.3, zorder=3)
+            axes.plot(*zip(*line), color=theme.hue(name), linestyle=_BOUND, linewidth=1.3, zorder=3)
 
 
 def draw(view: View, theme: Theme) -> Figure:
@@ -52,20 +52,20 @@ def draw(view: View, theme: Theme) -> Figure:
     rows = [row for row in view.points if row.bytes]
     if not rows:
         return figure
-    area = limits(view)
-    lines = [(BOUND, "lower bound: max(FLOPs / roof, bytes / bandwidth)")]
+    area = _limits(view)
+    lines = [(_BOUND, "lower bound: max(FLOPs / roof, bytes / bandwidth)")]
     floor = view.device["launch_floor_s"]
     if floor:
         seen = "" if floor * 1e3 > 10 ** area[1][0] else " (below)"
-        lines.append((FLOOR, f"launch floor {digits(floor * 1e6)} µs{seen}"))
+        lines.append((_FLOOR, f"launch floor {digits(floor * 1e6)} µs{seen}"))
     top = grid.draw_legend(page, view, theme, top - 0.05, lines)
     panels = grid.make_panels(figure, page, view, area, top, theme)
     place = {row.id: (row.bytes / 1e6, row.time_median_s * 1e3) for row in rows}
     for op, axes in panels.items():
         own = [row for row in rows if row.op == op]
         if floor:
-            axes.axhline(floor * 1e3, color=theme.muted, linestyle=FLOOR)
-        draw_bounds(axes, own, theme)
+            axes.axhline(floor * 1e3, color=theme.muted, linestyle=_FLOOR)
+        _draw_bounds(axes, own, theme)
         draw_paths(axes, own, place, theme, arrow=False)
         draw_points(axes, own, place, view, theme, power=1)
     grid.name_axes(page, view, "compulsory traffic per launch, MB", "time per launch, ms", top)

@@ -9,7 +9,7 @@ from ridgebench.view import View
 from .finding import best, capital, moved_finding, no_claim, settled, spoken
 
 
-def excess(row: Row) -> Optional[float]:
+def _excess(row: Row) -> Optional[float]:
     """Measured time over its least time by the roofs."""
     least = row.least_time_s
     return row.time_median_s / least if least else None
@@ -22,15 +22,15 @@ def time_title(view: View) -> str:
     nearest = {
         spoken(op): min(known)
         for op in view.operations
-        if (known := [x for row in settled(view) if row.op == op and (x := excess(row))])
+        if (known := [x for row in settled(view) if row.op == op and (x := _excess(row))])
     }
     moved = moved_finding(view)
     if not nearest:
-        cut = any(excess(row) and row.cut_by_budget for row in view.points)
+        cut = any(_excess(row) and row.cut_by_budget for row in view.points)
         nothing = "--budget cut the samples of the best ones" if cut else "no measured roof to predict a bound from"
         return capital(moved) if moved else f"Time of {counted(len(view.points), 'verified row')}; {nothing}"
     listed = ", ".join(f"{op} {digits(max(value, 1.0))}" for op, value in nearest.items())
-    slowest = digits(max(x for row in view.points if (x := excess(row))))
+    slowest = digits(max(x for row in view.points if (x := _excess(row))))
     title = f"Time over the least by the roofs, best hand-written rows: {listed}; slowest row: {slowest}"
     return f"{title}; {moved}" if moved else title
 

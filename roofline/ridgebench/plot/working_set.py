@@ -17,19 +17,19 @@ from .finding import capital, no_claim
 from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
 
-LINE_BYTES = 128  # between neighbours of a pointer chase: kernels/latency/chain.hpp
-LEVEL_1_BYTES = 2**18  # the largest cache of level 1 of a GPU, which no driver reports: kernels/latency/pointer_chase.hpp
-FEWEST = 3  # sizes from which on they are a sweep, and latencies a level
-ALIKE = 0.05  # latencies of one level differ by less from their median
-LEFT, BOTTOM, GAP = 0.95, 0.85, 0.3  # inches
-NAMES = {1: "level 1", 2: "level 2", 3: "level 3", 4: "main memory"}
-SHARED = {"own_block": "shared memory", "other_block": "shared memory of another block of the cluster"}
+_LINE_BYTES = 128  # between neighbours of a pointer chase: kernels/latency/chain.hpp
+_LEVEL_1_BYTES = 2**18  # the largest cache of level 1 of a GPU, which no driver reports: kernels/latency/pointer_chase.hpp
+_FEWEST = 3  # sizes from which on they are a sweep, and latencies a level
+_ALIKE = 0.05  # latencies of one level differ by less from their median
+_LEFT, _BOTTOM, _GAP = 0.95, 0.85, 0.3  # inches
+_NAMES = {1: "level 1", 2: "level 2", 3: "level 3", 4: "main memory"}
+_SHARED = {"own_block": "shared memory", "other_block": "shared memory of another block of the cluster"}
 
-Point = tuple[float, float, Row]  # bytes, value
+_Point = tuple[float, float, Row]  # bytes, value
 
 
 @dataclass(frozen=True)
-class Level:
+class _Level:
     """Neighbouring sizes with one latency."""
 
     name: str
@@ -39,69 +39,69 @@ class Level:
     cycles: Optional[float]
 
 
-def verified(view: View, ops: tuple[str, ...]) -> list[Row]:
+def _verified(view: View, ops: tuple[str, ...]) -> list[Row]:
     return [row for row in view.verified_ceilings if row.op in ops and row.rate is not None]
 
 
-def latency(row: Row) -> float:
+def _latency(row: Row) -> float:
     return row.time_median_s / row.shape["accesses"]
 
 
-def chases(view: View, dense: bool) -> list[Point]:
+def chases(view: View, dense: bool) -> list[_Point]:
     """Chains through neighbouring lines, or through lines far apart: the bytes that they span and their latency."""
-    whole = [row for row in verified(view, ("pointer_chase",)) if {"lines", "stride", "accesses"} <= row.shape.keys()]
+    whole = [row for row in _verified(view, ("pointer_chase",)) if {"lines", "stride", "accesses"} <= row.shape.keys()]
     rows = [row for row in whole if (row.shape["stride"] == 1) == dense]
-    return sorted((row.shape["lines"] * row.shape["stride"] * LINE_BYTES, latency(row), row) for row in rows)
+    return sorted((row.shape["lines"] * row.shape["stride"] * _LINE_BYTES, _latency(row), row) for row in rows)
 
 
-def reads(view: View) -> list[Point]:
+def reads(view: View) -> list[_Point]:
     """The reads of each cache and of main memory by size, with bytes/s."""
-    rows = verified(view, ("cache_l1_read", "cache_l2_read", "cache_l3_read", "dram_read"))
+    rows = _verified(view, ("cache_l1_read", "cache_l2_read", "cache_l3_read", "dram_read"))
     return sorted((4.0 * row.shape["n"], row.bytes_per_s, row) for row in rows if row.format == "fp32" and "n" in row.shape)
 
 
 def panels(view: View) -> list[Callable[[Axes, View, Theme], None]]:
     """What draws each panel whose rows are a sweep, from the upper one."""
-    bandwidth = len({size for size, *_ in reads(view)}) >= FEWEST
-    return [draw_bandwidth] * bandwidth + [draw_latency] * (len(chases(view, dense=True)) >= FEWEST)
+    bandwidth = len({size for size, *_ in reads(view)}) >= _FEWEST
+    return [draw_bandwidth] * bandwidth + [_draw_latency] * (len(chases(view, dense=True)) >= _FEWEST)
 
 
 def capacities(view: View, units: int) -> list[tuple[float, str]]:
     """What a number of units, SMs or threads, have of each cache that the device reports."""
     caches = view.device.get("caches") or []
-    return [(cache["bytes"] * max(1, units // cache["shared_by"]), NAMES[cache["level"]]) for cache in caches]
+    return [(cache["bytes"] * max(1, units // cache["shared_by"]), _NAMES[cache["level"]]) for cache in caches]
 
 
-def level_name(view: View, largest: float) -> str:
+def _level_name(view: View, largest: float) -> str:
     """The level that holds a working set of this size."""
     sizes = {cache["level"]: cache["bytes"] for cache in view.device.get("caches") or []}
     if view.device["backend"] != "cpu":
-        sizes[1] = LEVEL_1_BYTES
-    return NAMES[next((level for level in sorted(sizes) if largest <= sizes[level]), 4)]
+        sizes[1] = _LEVEL_1_BYTES
+    return _NAMES[next((level for level in sorted(sizes) if largest <= sizes[level]), 4)]
 
 
-def levels(view: View) -> list[Level]:
+def levels(view: View) -> list[_Level]:
     """The levels that the chain through neighbouring lines shows, from the fastest on."""
-    found: list[Level] = []
+    found: list[_Level] = []
     rest = chases(view, dense=True)
     while rest:
         count = 1
-        while count < len(rest) and uniform([value for _, value, _ in rest[: count + 1]]):
+        while count < len(rest) and _uniform([value for _, value, _ in rest[: count + 1]]):
             count += 1
         own, rest = rest[:count], rest[count:]
-        name = level_name(view, own[-1][0])
-        if count >= FEWEST and name not in [level.name for level in found]:
+        name = _level_name(view, own[-1][0])
+        if count >= _FEWEST and name not in [level.name for level in found]:
             middle = own[count // 2][2]
             cycles = middle.cycles_median / middle.shape["accesses"] if middle.cycles_median else None
-            found.append(Level(name, own[0][0], own[-1][0], float(np.median([value for _, value, _ in own])), cycles))
+            found.append(_Level(name, own[0][0], own[-1][0], float(np.median([value for _, value, _ in own])), cycles))
     return found
 
 
-def uniform(values: list[float]) -> bool:
-    return bool(np.ptp(values) <= 2 * ALIKE * np.median(values))
+def _uniform(values: list[float]) -> bool:
+    return bool(np.ptp(values) <= 2 * _ALIKE * np.median(values))
 
 
-def title(view: View) -> str:
+def _title(view: View) -> str:
     if view.why_unfinished:
         return no_claim(view)
     parts = [f"{seconds(level.latency_s)} in {level.name}" for level in levels(view)]
@@ -135,7 +135,7 @@ def style(axes: Axes, x: tuple[float, float], theme: Theme, lowest: bool) -> Non
         axes.spines[side].set_visible(False)
 
 
-def mark_capacities(axes: Axes, view: View, units: int, theme: Theme) -> None:
+def _mark_capacities(axes: Axes, view: View, units: int, theme: Theme) -> None:
     low, high = axes.get_xlim()
     for size, name in capacities(view, units):
         if low < size < high:
@@ -144,7 +144,7 @@ def mark_capacities(axes: Axes, view: View, units: int, theme: Theme) -> None:
                       color=theme.muted, va="top")  # fmt: skip
 
 
-def draw_series(axes: Axes, points: list[Point], colour: str, mark: str, line: str) -> None:
+def _draw_series(axes: Axes, points: list[_Point], colour: str, mark: str, line: str) -> None:
     x, y = [point[0] for point in points], [point[1] for point in points]
     axes.plot(x, y, color=colour, marker=mark, linestyle=line, linewidth=1.2, markersize=5)
 
@@ -154,21 +154,21 @@ def draw_bandwidth(axes: Axes, view: View, theme: Theme) -> None:
     unit = "GB/s"
     if max(value for _, value, _ in points) >= 1e4:
         points, unit = [(size, value / 1e3, row) for size, value, row in points], "TB/s"
-    draw_series(axes, points, readable(GREEN, theme.ink, theme.background), "s", "-")
+    _draw_series(axes, points, readable(GREEN, theme.ink, theme.background), "s", "-")
     axes.set_yscale("linear")
     axes.set_ylim(0, 1.15 * max(value for _, value, _ in points))
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.set_ylabel(f"bandwidth of reads, {unit}", size=NORMAL)
-    mark_capacities(axes, view, view.device.get("sms") or view.device.get("threads") or 1, theme)
+    _mark_capacities(axes, view, view.device.get("sms") or view.device.get("threads") or 1, theme)
 
 
-def draw_latency(axes: Axes, view: View, theme: Theme) -> None:
+def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
     near, far = ([(size, 1e9 * value, row) for size, value, row in chases(view, dense)] for dense in (True, False))
     blue, red = theme.hue("bf16"), VERMILLION
-    draw_series(axes, near, blue, "o", "-")
+    _draw_series(axes, near, blue, "o", "-")
     if far:
-        draw_series(axes, far, red, "D", "--")
-        spacing = size_text(far[-1][2].shape["stride"] * LINE_BYTES)
+        _draw_series(axes, far, red, "D", "--")
+        spacing = size_text(far[-1][2].shape["stride"] * _LINE_BYTES)
         axes.annotate(f"a line of each {spacing}", far[0][:2], (0, -8), textcoords="offset points", size=SMALL, va="top",
                       color=readable(red, theme.ink, theme.background))  # fmt: skip
     for level in levels(view):
@@ -178,31 +178,31 @@ def draw_latency(axes: Axes, view: View, theme: Theme) -> None:
         axes.annotate(text, (centre, 1e9 * level.latency_s), (0, 8), textcoords="offset points", ha="center", size=SMALL,
                       weight="bold", color=readable(blue, theme.ink, theme.background))  # fmt: skip
     values = [value for _, value, _ in near + far]
-    for row in verified(view, ("pointer_chase_shared",)):
-        values.append(1e9 * latency(row))
+    for row in _verified(view, ("pointer_chase_shared",)):
+        values.append(1e9 * _latency(row))
         axes.axhline(values[-1], color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)))
-        name = SHARED.get(row.technique, row.technique)
-        axes.annotate(f"{name}: {seconds(latency(row))}", (0.005, values[-1]), (0, 2), textcoords="offset points",
+        name = _SHARED.get(row.technique, row.technique)
+        axes.annotate(f"{name}: {seconds(_latency(row))}", (0.005, values[-1]), (0, 2), textcoords="offset points",
                       xycoords=("axes fraction", "data"), size=SMALL, color=theme.muted)  # fmt: skip
     axes.set_ylim(min(values) / 1.5, max(values) * 1.6)
     axes.yaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylabel("latency of a load, ns", size=NORMAL)
-    mark_capacities(axes, view, 1, theme)
+    _mark_capacities(axes, view, 1, theme)
 
 
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    top = header(page, view, title(view), [], theme) - 0.1
+    top = header(page, view, _title(view), [], theme) - 0.1
     wanted = panels(view)
     sizes = [size for size, *_ in reads(view) + chases(view, True) + chases(view, False)]
     x = (min(sizes) / 2, max(sizes) * 2)
-    height = (top - BOTTOM - GAP * (len(wanted) - 1)) / len(wanted)
+    height = (top - _BOTTOM - _GAP * (len(wanted) - 1)) / len(wanted)
     for index, draw_panel in enumerate(wanted):
-        low = top - height - index * (height + GAP)
-        axes = add_axes(figure, LEFT, low, WIDTH - LEFT - MARGIN, height)
+        low = top - height - index * (height + _GAP)
+        axes = add_axes(figure, _LEFT, low, WIDTH - _LEFT - MARGIN, height)
         style(axes, x, theme, lowest=index == len(wanted) - 1)
         draw_panel(axes, view, theme)
-    page.text(WIDTH / 2, BOTTOM - 0.33, "working set", size=NORMAL, ha="center", va="top")
+    page.text(WIDTH / 2, _BOTTOM - 0.33, "working set", size=NORMAL, ha="center", va="top")
     return figure

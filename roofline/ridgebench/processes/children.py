@@ -8,14 +8,14 @@ from typing import Any, Callable, Optional
 
 from ridgebench.processes.interruption import held
 
-PR_SET_PDEATHSIG = 1  # Linux, include/uapi/linux/prctl.h
+_PR_SET_PDEATHSIG = 1  # Linux, include/uapi/linux/prctl.h
 PATIENCE_S = 10.0  # in which a program that is asked to end keeps what it has
 
 
-def tie(parent: int, first: Callable[[], Any], prctl: Callable[[int, int], int]) -> None:
+def _tie(parent: int, first: Callable[[], Any], prctl: Callable[[int, int], int]) -> None:
     """Makes the system kill this process when its parent ends, also when it has ended already."""
     first()
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -26,21 +26,21 @@ def tied(first: Callable[[], Any] = lambda: None) -> Callable[[], None]:
         import ctypes
     except ImportError:
         return first
-    return partial(tie, os.getpid(), first, ctypes.CDLL(None).prctl)
+    return partial(_tie, os.getpid(), first, ctypes.CDLL(None).prctl)
 
 
 def end(process: subprocess.Popen) -> None:
     """Ends a process, and the group that it leads; one that hangs gets no more time than keeping rows takes."""
-    send(process, signal.SIGTERM)
+    _send(process, signal.SIGTERM)
     try:
         process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
         pass
-    send(process, signal.SIGKILL)
+    _send(process, signal.SIGKILL)
     process.wait()
 
 
-def send(process: subprocess.Popen, number: int) -> None:
+def _send(process: subprocess.Popen, number: int) -> None:
     """Sends a signal to a process, or to its group if it leads one, which may outlive it."""
     try:
         if process.returncode is None and os.getpgid(process.pid) != process.pid:

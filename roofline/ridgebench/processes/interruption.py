@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Iterator, Optional
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)  # as in harness/base/process.hpp
-TOGETHER_S = 0.5  # `timeout` signals a process and then its group: both are one interruption
+_TOGETHER_S = 0.5  # `timeout` signals a process and then its group: both are one interruption
 first_s: Optional[float] = None  # when the first signal came
 
 
@@ -18,7 +18,7 @@ def interrupt(number: int, frame: Optional[FrameType] = None) -> None:
     if first_s is None:
         first_s = now
         raise KeyboardInterrupt
-    if now - first_s > TOGETHER_S and number != signal.SIGXCPU:  # the system repeats SIGXCPU each second
+    if now - first_s > _TOGETHER_S and number != signal.SIGXCPU:  # the system repeats SIGXCPU each second
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 

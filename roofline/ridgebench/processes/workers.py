@@ -10,24 +10,24 @@ from ridgebench.processes.children import tied
 from ridgebench.command_line import INTERRUPTED, CommandError
 from ridgebench.processes.interruption import ENDING, held
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-Answers = dict[int, tuple[bool, Any]]  # of a task: whether it ended, and its result or its error
-TURN_S, TURNS = 0.05, 100  # in which a worker removes what it has half written
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+_Answers = dict[int, tuple[bool, Any]]  # of a task: whether it ended, and its result or its error
+_TURN_S, _TURNS = 0.05, 100  # in which a worker removes what it has half written
 
 
-def leave(*_: object) -> None:
+def _leave(*_: object) -> None:
     """Ends a worker, which removes what it has half written; the signal may come several times."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(0)
 
 
-def serve(work: Callable[[Any], Any], tasks: Sequence[Any], pipe: Connection, tie: Callable[[], None]) -> None:
+def _serve(work: Callable[[Any], Any], tasks: Sequence[Any], pipe: Connection, tie: Callable[[], None]) -> None:
     """Answers with the results of tasks until SIGTERM. The other process decides what an interruption means."""
     tie()
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGTERM, _leave)
     while True:
         index = pipe.recv()
         try:
@@ -37,14 +37,14 @@ def serve(work: Callable[[Any], Any], tasks: Sequence[Any], pipe: Connection, ti
         pipe.send(answer)
 
 
-def end(workers: list) -> None:
+def _end(workers: list) -> None:
     """Ends the processes by SIGTERM, which one that has just begun may miss, at last by SIGKILL."""
-    for _ in range(TURNS):
+    for _ in range(_TURNS):
         alive = [worker for worker in workers if worker.is_alive()]
         for worker in alive:
             worker.terminate()
         for worker in alive:
-            worker.join(TURN_S)
+            worker.join(_TURN_S)
         if not alive:
             return
     for worker in workers:
@@ -52,21 +52,21 @@ def end(workers: list) -> None:
         worker.join()
 
 
-def start(work: Callable[[Any], Any], tasks: Sequence[Any], workers: list) -> Connection:
+def _start(work: Callable[[Any], Any], tasks: Sequence[Any], workers: list) -> Connection:
     """Starts one more process, and returns its pipe."""
     context = multiprocessing.get_context("fork")  # `work` and the tasks are inherited
     here, there = context.Pipe()
     with held():
-        worker = context.Process(target=serve, args=(work, tasks, there, tied()), daemon=True)
+        worker = context.Process(target=_serve, args=(work, tasks, there, tied()), daemon=True)
         worker.start()
         workers.append(worker)
     there.close()
     return here
 
 
-def collect(pipes: list[Connection], count: int) -> Answers:
+def _collect(pipes: list[Connection], count: int) -> _Answers:
     """Hands out the tasks, and collects their answers. Raises CommandError for a process that was killed."""
-    answers: Answers = {}
+    answers: _Answers = {}
     left = iter(range(count))
     given = {pipe: next(left) for pipe in pipes}
     for pipe, index in given.items():
@@ -83,17 +83,17 @@ def collect(pipes: list[Connection], count: int) -> Answers:
     return answers
 
 
-def in_parallel(work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+def in_parallel(work: Callable[[_Task], _Result], tasks: Sequence[_Task]) -> list[_Result]:
     """The results of `work`, in the order of the tasks, once all have ended; raises the first one's error.
 
     The processes are forks of this one, and end with it. Results cross between processes.
     """
     workers: list = []
     try:
-        pipes = [start(work, tasks, workers) for _ in range(min(len(os.sched_getaffinity(0)), len(tasks)))]
-        answers = collect(pipes, len(tasks))
+        pipes = [_start(work, tasks, workers) for _ in range(min(len(os.sched_getaffinity(0)), len(tasks)))]
+        answers = _collect(pipes, len(tasks))
     finally:
-        end(workers)
+        _end(workers)
     for index in range(len(tasks)):
         ended, value = answers[index]
         if not ended:

@@ -10,7 +10,7 @@ from ridgebench.text import clean
 from ridgebench.units import counted
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="report", description=__doc__)
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR", help="one or several runs")
     parser.add_argument("--on", metavar="SHEET", action="append", default=[],
@@ -26,7 +26,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
-    options = parse(arguments)
+    options = _parse(arguments)
     from . import page, sources  # Matplotlib and the figures take a second to load; --help does without
 
     out = options.out or options.results[0] / "report.html"

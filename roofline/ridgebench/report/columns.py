@@ -37,11 +37,11 @@ def name_of(row: Row) -> str:
     return f"{row.op} {row.technique} {row.format} {cut(shape_text(row.shape))} {row.regime}"
 
 
-def percent_text(part: Optional[float]) -> str:
+def _percent_text(part: Optional[float]) -> str:
     return NONE if part is None else f"{percent(part)} %"
 
 
-def roof_text(row: Row, view: View) -> str:
+def _roof_text(row: Row, view: View) -> str:
     """The share of the measured roof, marked as in the figures: ~ the roof moved, ↑ the row raised it."""
     text = share_text(row, view)
     return text if share(row) is None else text.rstrip(RAISED) + " %" + RAISED * text.endswith(RAISED)
@@ -51,17 +51,17 @@ def ratio_text(row: Row, view: View) -> str:
     """The first ratio of a row, for the name of its point."""
     if row.external:
         return "measured by another tool, not verified"
-    return f"{roof_text(row, view)} of the measured roof" if share(row) is not None else "no measured roof"
+    return f"{_roof_text(row, view)} of the measured roof" if share(row) is not None else "no measured roof"
 
 
-def around(low: Optional[float], high: Optional[float], median: Optional[float]) -> str:
+def _around(low: Optional[float], high: Optional[float], median: Optional[float]) -> str:
     """'−0.12 to +0.30 %': bounds of a time relative to its median."""
     if not (low and high and median):
         return NONE
     return f"{100 * (low / median - 1):+.2f} to {100 * (high / median - 1):+.2f} %".replace("-", "−")
 
 
-def limiter(row: Row, view: View) -> str:
+def _limiter(row: Row, view: View) -> str:
     return dict(LIMITS).get(row.bound, row.bound) or NONE
 
 
@@ -74,18 +74,18 @@ def roofs_text(row: Row, view: View) -> str:
     return ", ".join([*parts, *filter(None, [row.roof_unknown])]) or NONE
 
 
-def value_of(key: str) -> Callable[[Row], Optional[float]]:
+def _value_of(key: str) -> Callable[[Row], Optional[float]]:
     return lambda row: getattr(row, key)
 
 
-def rated(key: str, unit: str) -> Callable[[Row, View], str]:
+def _rated(key: str, unit: str) -> Callable[[Row, View], str]:
     return lambda row, view: rate(getattr(row, key), unit) if getattr(row, key) else NONE
 
 
 # Only where some row has them, as where `ridgebench counters` counted its traffic.
 RARE = (
     Column("dram_bytes", "Counted bytes", lambda row, view: f"{row.dram_bytes:.4g}" if row.dram_bytes else NONE,
-           value_of("dram_bytes"), detail=True),
+           _value_of("dram_bytes"), detail=True),
     Column("choice", "Choice", lambda row, view: row.choice or NONE, detail=True, whole="Choice of the technique"),
     Column("loaded_from", "From file", lambda row, view: row.loaded_from or NONE, detail=True),
     Column("held_back_by", "Held back by", lambda row, view: row.held_back_by or NONE, detail=True),
@@ -97,28 +97,28 @@ COLUMNS = (
     Column("technique", "Technique", lambda row, view: row.technique, breaks=True),
     Column("format", "Format", lambda row, view: row.format, breaks=True),
     Column("time_median_s", "Time", lambda row, view: seconds(row.time_median_s) if row.time_median_s else NONE,
-           value_of("time_median_s")),
-    Column("flops_per_s", "Achieved", rated("flops_per_s", "FLOP/s"), value_of("flops_per_s")),
-    Column("fraction_of_measured_roof", "Of roof", roof_text, value_of("fraction_of_measured_roof"),
+           _value_of("time_median_s")),
+    Column("flops_per_s", "Achieved", _rated("flops_per_s", "FLOP/s"), _value_of("flops_per_s")),
+    Column("fraction_of_measured_roof", "Of roof", _roof_text, _value_of("fraction_of_measured_roof"),
            whole="Of measured roof"),
     Column("shape", "Shape", lambda row, view: shape_text(row.shape), breaks=True),
     Column("regime", "Regime", lambda row, view: row.regime),
-    Column("fraction_of_roof_at_clock", "At clock", lambda row, view: percent_text(row.fraction_of_roof_at_clock),
-           value_of("fraction_of_roof_at_clock"), whole="Of roof at clock"),
-    Column("mfu", "MFU", lambda row, view: percent_text(row.mfu), value_of("mfu")),
-    Column("bound", "Limiter", limiter),
-    Column("samples", "Samples", lambda row, view: NONE if row.turns is None else str(row.turns), value_of("turns")),
-    Column("bytes_per_s", "Traffic", rated("bytes_per_s", "B/s"), value_of("bytes_per_s")),
+    Column("fraction_of_roof_at_clock", "At clock", lambda row, view: _percent_text(row.fraction_of_roof_at_clock),
+           _value_of("fraction_of_roof_at_clock"), whole="Of roof at clock"),
+    Column("mfu", "MFU", lambda row, view: _percent_text(row.mfu), _value_of("mfu")),
+    Column("bound", "Limiter", _limiter),
+    Column("samples", "Samples", lambda row, view: NONE if row.turns is None else str(row.turns), _value_of("turns")),
+    Column("bytes_per_s", "Traffic", _rated("bytes_per_s", "B/s"), _value_of("bytes_per_s")),
     Column("intensity_flop_per_byte", "FLOP/byte",
            lambda row, view: digits(row.intensity_flop_per_byte) if row.intensity_flop_per_byte else NONE,
-           value_of("intensity_flop_per_byte")),
+           _value_of("intensity_flop_per_byte")),
     *RARE,
     Column("kind", "Implementation", lambda row, view: kind(row), detail=True),
     Column("arithmetic", "Arithmetic", lambda row, view: f"{row.arithmetic}, summed in {row.accumulator}", detail=True),
     Column("interval", "95 % interval",
-           lambda row, view: around(row.time_ci_low_s, row.time_ci_high_s, row.time_median_s), detail=True),
+           lambda row, view: _around(row.time_ci_low_s, row.time_ci_high_s, row.time_median_s), detail=True),
     Column("spread", "p10 to p90",
-           lambda row, view: around(row.time_p10_s, row.time_p90_s, row.time_median_s), detail=True),
+           lambda row, view: _around(row.time_p10_s, row.time_p90_s, row.time_median_s), detail=True),
     Column("roofs", "Judged by", roofs_text, detail=True),
     Column("flags", "Remarks", lambda row, view: ", ".join(row.flags).replace("_", " ") or "none", detail=True),
     Column("id", "Row", lambda row, view: row.id, detail=True),

@@ -10,10 +10,10 @@ from ridgebench.records import Row
 from . import chart, frame, lines, marks, roofs
 from .sources import Content, placed
 
-DIGITS = 5  # of log10: less than a thousandth of a pixel
+_DIGITS = 5  # of log10: less than a thousandth of a pixel
 
 
-def point(index: int, run: int, row: Row, content: Content) -> dict[str, Any]:
+def _point(index: int, run: int, row: Row, content: Content) -> dict[str, Any]:
     """A row by the indexes that the filters know: run, format, operation, kind, regime; a: format of the arithmetic.
 
     x, y: its place, log10. w: the ends of its whisker above y.
@@ -25,24 +25,24 @@ def point(index: int, run: int, row: Row, content: Content) -> dict[str, Any]:
         "a": formats.index(row.arithmetic) if row.arithmetic in formats else None,
     }
     if placed(row):
-        found["x"] = round(log10(row.intensity_flop_per_byte), DIGITS)
-        found["y"] = round(log10(row.flops_per_s / content.unit[1]), DIGITS)
+        found["x"] = round(log10(row.intensity_flop_per_byte), _DIGITS)
+        found["y"] = round(log10(row.flops_per_s / content.unit[1]), _DIGITS)
         if row.time_p10_s and row.time_p90_s:
             bounds = (row.time_p10_s, row.time_p90_s)
-            found["w"] = [round(log10(row.time_median_s / bound), DIGITS) for bound in bounds]
+            found["w"] = [round(log10(row.time_median_s / bound), _DIGITS) for bound in bounds]
     return found
 
 
-def cases(content: Content, run: int) -> dict[str, int]:
+def _cases(content: Content, run: int) -> dict[str, int]:
     """The verified points of a run by their case."""
     rows = enumerate(content.rows)
     return {row.case: index for index, (owner, row) in rows if owner == run and row.drawable and placed(row)}
 
 
-def changes(content: Content) -> list[dict[str, Any]]:
+def _changes(content: Content) -> list[dict[str, Any]]:
     """Pairs of runs with cases in common: how many, and the rows of those whose time changed beyond both intervals."""
     found = []
-    verified = [cases(content, run) for run in range(len(content.runs))]
+    verified = [_cases(content, run) for run in range(len(content.runs))]
     for (first, one), (second, other) in combinations(enumerate(verified), 2):
         common = [(index, other[name]) for name, index in one.items() if name in other]
         moved = [pair for pair in common if changed(*(content.rows[index][1] for index in pair))]
@@ -51,10 +51,10 @@ def changes(content: Content) -> list[dict[str, Any]]:
     return found
 
 
-def sources(content: Content, drawn: list[list[lines.Line]]) -> list[dict[str, Any]]:
+def _sources(content: Content, drawn: list[list[lines.Line]]) -> list[dict[str, Any]]:
     return [
         {"title": source.title, "measured": source.measured, "run": source.run, "state": roofs.state(content, index),
-         "lines": [lines.as_json(line, DIGITS) for line in some]}
+         "lines": [lines.as_json(line, _DIGITS) for line in some]}
         for index, (source, some) in enumerate(zip(content.sources, drawn))
     ]
 
@@ -64,10 +64,10 @@ def data(content: Content, place: frame.Frame, drawn: list[list[lines.Line]]) ->
              "width": frame.MOST_WIDTH, "height": frame.MOST_HEIGHT, "x": place.x, "y": place.y}
     return {
         "frame": sizes,
-        "points": [point(index, run, row, content) for index, (run, row) in enumerate(content.rows)],
+        "points": [_point(index, run, row, content) for index, (run, row) in enumerate(content.rows)],
         "order": [index for index, _, _ in chart.drawing_order(content)],
-        "sources": sources(content, drawn),
+        "sources": _sources(content, drawn),
         "letters": [run.letter for run in content.runs],
         "sweeps": content.sweeps,
-        "changes": changes(content),
+        "changes": _changes(content),
     }

@@ -11,16 +11,16 @@ from .sources import Content, placed
 MOST_WIDTH = 860  # px of the picture
 LEFT, TOP, BOTTOM, RIGHT = 62, 12, 50, 158  # px around the plot; RIGHT has the names of flat roofs
 MOST_HEIGHT = 700  # px of the plot
-LEAST_X = (0.1, 50.0)  # FLOP/byte; the axis shows at least this range
+_LEAST_X = (0.1, 50.0)  # FLOP/byte; the axis shows at least this range
 BEYOND = 40.0  # log10, outside of every picture
 
-Limits = tuple[float, float]  # log10
+_Limits = tuple[float, float]  # log10
 
 
 @dataclass(frozen=True)
 class Frame:
-    x: Limits  # FLOP/byte
-    y: Limits  # the unit of the axis
+    x: _Limits  # FLOP/byte
+    y: _Limits  # the unit of the axis
     decade: float  # px
 
     @property
@@ -46,13 +46,13 @@ class Frame:
         return self.floor - (y - self.y[0]) * self.decade
 
 
-def limits(content: Content) -> tuple[Limits, Limits]:
+def _limits(content: Content) -> tuple[_Limits, _Limits]:
     """log10 limits that hold all points, the roofs of the runs (else those laid over them) and their ridges."""
     scale = content.unit[1]
     rows = [row for _, row in content.rows if placed(row)]
     everything = [source.roofs for source in content.sources]
     own = [source.roofs for source in content.sources if source.run is not None and source.roofs.memory] or everything
-    xs = [*LEAST_X, *(row.intensity_flop_per_byte for row in rows)]
+    xs = [*_LEAST_X, *(row.intensity_flop_per_byte for row in rows)]
     xs += [roof.ridge for roofs in own for roof in roofs.compute if roof.ridge]
     ys = [row.flops_per_s / scale for row in rows]
     ys += [roof.value / scale for roofs in own for roof in roofs.compute]
@@ -64,5 +64,5 @@ def limits(content: Content) -> tuple[Limits, Limits]:
 
 def make_frame(content: Content) -> Frame:
     """The frame of the static picture, as large as both limits allow."""
-    x, y = limits(content)
+    x, y = _limits(content)
     return Frame(x, y, min((MOST_WIDTH - LEFT - RIGHT) / (x[1] - x[0]), MOST_HEIGHT / (y[1] - y[0])))

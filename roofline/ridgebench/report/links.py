@@ -9,19 +9,19 @@ from ridgebench.view import View
 
 from .cells import text
 
-PEER_COPY = "copy_to_peer"
+_PEER_COPY = "copy_to_peer"
 # Gbit/s of a lane by the generation of PCIe, of which 128 of 130 bits are data (PCI Express Base Specification).
-GBITS_OF_A_LANE = {3: 8, 4: 16, 5: 32}
+_GBITS_OF_A_LANE = {3: 8, 4: 16, 5: 32}
 
 
-def pcie_text(pcie: dict[str, Any]) -> str:
+def _pcie_text(pcie: dict[str, Any]) -> str:
     """'PCIe 5.0 x16, 63 GB/s each way'; a link that could be faster says so."""
     generation, lanes = pcie.get("generation"), pcie.get("lanes")
     if generation is None or lanes is None:
         return ""
     text = f"PCIe {generation}.0 x{lanes}"
-    if generation in GBITS_OF_A_LANE:
-        text += f", {rate(GBITS_OF_A_LANE[generation] * 1e9 * 128 / 130 / 8 * lanes, 'B/s')} each way"
+    if generation in _GBITS_OF_A_LANE:
+        text += f", {rate(_GBITS_OF_A_LANE[generation] * 1e9 * 128 / 130 / 8 * lanes, 'B/s')} each way"
     best = (pcie.get("max_generation") or generation, pcie.get("max_lanes") or lanes)
     return text if best == (generation, lanes) else f"{text} (possible: {best[0]}.0 x{best[1]})"
 
@@ -29,15 +29,15 @@ def pcie_text(pcie: dict[str, Any]) -> str:
 def link_text(device: dict[str, Any]) -> str:
     """What NVML says of a device's links: PCIe, and the number of its active NVLinks."""
     nvlinks = device.get("nvlinks")
-    parts = [pcie_text(device.get("pcie") or {}), f"{nvlinks} NVLinks" if nvlinks is not None else ""]
+    parts = [_pcie_text(device.get("pcie") or {}), f"{nvlinks} NVLinks" if nvlinks is not None else ""]
     return "; ".join(filter(None, parts))
 
 
-def peer_of(row: Row) -> str:
+def _peer_of(row: Row) -> str:
     return f"cuda:{int(row.shape['peer'])}"
 
 
-def cell(row: Optional[Row]) -> str:
+def _cell(row: Optional[Row]) -> str:
     """The rate of a copy, or why there is none."""
     if row is None:
         return ""
@@ -49,13 +49,13 @@ def peer_copies(views: list[View]) -> str:
 
     Of several sizes the largest counts.
     """
-    rows = [row for view in views for row in view.rows if row.op == PEER_COPY and row.role == "ceiling"]
+    rows = [row for view in views for row in view.rows if row.op == _PEER_COPY and row.role == "ceiling"]
     if not any(row.status == "ok" for row in rows):
         return ""
-    largest = {(row.device, peer_of(row)): row for row in sorted(rows, key=lambda row: row.bytes)}
+    largest = {(row.device, _peer_of(row)): row for row in sorted(rows, key=lambda row: row.bytes)}
     peers = sorted({to for _, to in largest}, key=lambda name: int(name.removeprefix("cuda:")))
     links = {view.device["name"]: link_text(view.device) for view in views}
-    lines = [(device, link, *(cell(largest.get((device, to))) for to in peers)) for device, link in links.items()
+    lines = [(device, link, *(_cell(largest.get((device, to))) for to in peers)) for device, link in links.items()
              if any((device, to) in largest for to in peers)]
     head = ("From", "Links", *(f"to {to}" for to in peers))
     return f"<h3>Copies between GPUs</h3>{html_table(head, [map(text, line) for line in lines])}"

@@ -37,7 +37,7 @@ def slow(times: dict[int, float]) -> dict[int, float]:
             if loss > FLOOR and NORMAL * loss * middle > LEAST_Z * spread}
 
 
-def line(row: Row) -> Optional[tuple[str, ...]]:
+def _line(row: Row) -> Optional[tuple[str, ...]]:
     times = times_of(row)
     if not times:
         return None
@@ -52,7 +52,7 @@ def line(row: Row) -> Optional[tuple[str, ...]]:
 
 def multiprocessors(view: View) -> str:
     """The spread of the multiprocessors, and those that are slow; empty where none was timed alone."""
-    lines = [found for row in view.verified_ceilings if (found := line(row))]
+    lines = [found for row in view.verified_ceilings if (found := _line(row))]
     if not lines:
         return ""
     head = ("Ceiling", "Timed", "Median", "Spread", "Slowest", "Outliers")

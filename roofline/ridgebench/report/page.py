@@ -14,7 +14,7 @@ from ridgebench.units import and_more
 from . import chart, data, frame, legend, lines, sections, table
 from .sources import Content
 
-MOST_NAMES = 3  # devices in the title
+_MOST_NAMES = 3  # devices in the title
 ASSETS = Path(__file__).parent / "assets"
 # The page's own two scripts and its style, by their hashes; nothing that a browser would have to request.
 POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
@@ -30,12 +30,12 @@ def digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def library() -> str:
+def _library() -> str:
     """D3 with its licence, which every copy must carry."""
     return f"/*\n{asset('d3.LICENSE')}*/\n{asset('d3.min.js')}"
 
 
-def hues(theme: Theme, content: Content) -> str:
+def _hues(theme: Theme, content: Content) -> str:
     """The colours of a theme as CSS variables, those of the formats by their index."""
     named = {"background": theme.background, "ink": theme.ink, "muted": theme.muted, "faint": theme.faint}
     named["band"] = str(theme.band_alpha)
@@ -44,9 +44,9 @@ def hues(theme: Theme, content: Content) -> str:
     return "".join(f"--{name}:{value};" for name, value in named.items())
 
 
-def style(content: Content) -> str:
+def _style(content: Content) -> str:
     """report.css with the colours of the figures: hue = format, in both themes. Paper is light."""
-    light, dark = (f"color-scheme:{name};{hues(THEMES[name], content)}" for name in ("light", "dark"))
+    light, dark = (f"color-scheme:{name};{_hues(THEMES[name], content)}" for name in ("light", "dark"))
     rules = [
         f":root{{{light}}}",
         f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}",
@@ -63,22 +63,22 @@ def script_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def title(content: Content) -> str:
+def _title(content: Content) -> str:
     """'Roofline of NVIDIA H200, 2 runs'."""
     models = list(dict.fromkeys(str(run.view.device["model"] or run.view.device["name"]) for run in content.runs))
-    more = and_more(len(models) - MOST_NAMES)
+    more = and_more(len(models) - _MOST_NAMES)
     number = f", {len(content.runs)} runs" if len(content.runs) > len(models) else ""
-    return f"Roofline of {', '.join(models[:MOST_NAMES])}{more}{number}"
+    return f"Roofline of {', '.join(models[:_MOST_NAMES])}{more}{number}"
 
 
 def document(content: Content) -> str:
     """The whole page."""
     place, drawn = frame.make_frame(content), lines.all_lines(content)
-    css, scripts = style(content), [library(), asset("report.js")]
+    css, scripts = _style(content), [_library(), asset("report.js")]
     policy = POLICY.format(scripts=" ".join(map(digest, scripts)), style=digest(css))
     parts = {
         "policy": policy,
-        "title": escape(title(content)),
+        "title": escape(_title(content)),
         "style": css,
         "cards": sections.run_cards(content),
         "legend": legend.legend(content),

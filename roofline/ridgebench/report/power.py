@@ -11,7 +11,7 @@ from ridgebench.view import View
 from .cells import text
 
 
-def energy(row: Row, power: float) -> str:
+def _energy(row: Row, power: float) -> str:
     """The energy of what a ceiling counts, by its power: picojoules per byte, FLOP or result."""
     if row.saturates in ("memory", "cache"):
         work, unit = row.bytes_per_s, "B"
@@ -29,35 +29,35 @@ def settling(row: Row) -> str:
     return f"not in {digits(load['time_s'][-1])} s" if settle is None else f"{digits(settle)} s"
 
 
-def temperature(reading: Any) -> str:
+def _temperature(reading: Any) -> str:
     """'39 °C' of a reading, or of the summary of several; empty where there is none."""
     value = reading.get("median") if isinstance(reading, dict) else reading
     return f"{digits(value)} °C" if type(value) in (int, float) else ""
 
 
-def power_line(row: Row) -> tuple[str, ...]:
+def _power_line(row: Row) -> tuple[str, ...]:
     power = watts(row)
     what = (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape))
     more = row.nvml_clock_excess_hz
     held = (f"{row.clock_hz / 1e9:.3f} GHz", "" if more is None else f"{more / 1e6:+.0f} MHz", f"{digits(power)} W",
-            temperature(row.telemetry.get("temperature_c")))
-    return (*what, *held, energy(row, power), settling(row))
+            _temperature(row.telemetry.get("temperature_c")))
+    return (*what, *held, _energy(row, power), settling(row))
 
 
-def idle_line(view: View) -> tuple[str, ...]:
+def _idle_line(view: View) -> tuple[str, ...]:
     """What the device read before the first row, when no kernel ran."""
     before = ((view.environment.get("state") or {}).get("before") or {}).get(view.device["name"]) or {}
     clock, power = before.get("sm_clock_hz"), before.get("power_w")
     held = (f"{clock / 1e9:.3f} GHz" if clock else "", "", f"{digits(power)} W" if power else "")
-    return ("idle, before the run", "", "", "", *held, temperature(before.get("temperature_c")), "", "")
+    return ("idle, before the run", "", "", "", *held, _temperature(before.get("temperature_c")), "", "")
 
 
 def clock_and_power(view: View) -> str:
     """What each unit holds while it is busy: all ceilings, also the ceilings that are not roofs."""
-    found = [power_line(row) for row in view.verified_ceilings if row.clock_hz and watts(row)]
+    found = [_power_line(row) for row in view.verified_ceilings if row.clock_hz and watts(row)]
     if not found:
         return ""
     head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "NVML beyond it", "Power", "Temperature", "Energy", "Settles")
-    idle = idle_line(view)
+    idle = _idle_line(view)
     lines = [map(text, cells) for cells in [idle] * any(idle[1:]) + found]
     return f"<h3>Clock and power by unit</h3>{html_table(head, lines)}"

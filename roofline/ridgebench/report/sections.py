@@ -19,17 +19,17 @@ from .multiprocessors import multiprocessors
 from .power import clock_and_power
 from .sources import Content, ShownRun, placed
 
-LONGEST_LIST, LONGEST_FILE = 160, 100_000  # characters
+_LONGEST_LIST, _LONGEST_FILE = 160, 100_000  # characters
 
 
-def listed(names: str) -> str:
+def _listed(names: str) -> str:
     """Names with '; ' between them, folded where they are many."""
-    if len(names) <= LONGEST_LIST:
+    if len(names) <= _LONGEST_LIST:
         return escape(names)
     return f"<details><summary>{names.count('; ') + 1} implementations</summary>{escape(names)}</details>"
 
 
-def counts(run: ShownRun) -> str:
+def _counts(run: ShownRun) -> str:
     """'219 verified rows, 40 ceilings, 132 skipped'."""
     verified = sum(row.drawable for row in run.rows)
     ceilings = len(run.view.verified_ceilings)
@@ -42,27 +42,27 @@ def counts(run: ShownRun) -> str:
     return ", ".join(parts)
 
 
-def finding(run: ShownRun) -> str:
+def _finding(run: ShownRun) -> str:
     """The title of the run's figure, which is about its steady rows."""
     if run.rows and not (run.view.points or run.view.external):
         return f"{counted(len(run.rows), 'verified row')}, none of them steady"
     return roofline_title(run.view)
 
 
-def run_card(index: int, run: ShownRun) -> str:
-    facts = f"{escape(subtitle(run.view))}<br>{escape(counts(run))}"
+def _run_card(index: int, run: ShownRun) -> str:
+    facts = f"{escape(subtitle(run.view))}<br>{escape(_counts(run))}"
     return (f'<li><h3><b class="letter">{run.letter}</b> {escape(run.name)}</h3>'
-            f"<p>{escape(finding(run))}</p>"
+            f"<p>{escape(_finding(run))}</p>"
             f'<p class="quiet">{facts} · <a href="#run-{index}">provenance</a></p></li>')
 
 
 def run_cards(content: Content) -> str:
-    return f'<ol class="runs">{"".join(run_card(index, run) for index, run in enumerate(content.runs))}</ol>'
+    return f'<ol class="runs">{"".join(_run_card(index, run) for index, run in enumerate(content.runs))}</ol>'
 
 
-def undrawn(run: ShownRun) -> str:
+def _undrawn(run: ShownRun) -> str:
     """The rows without a point, counted by status and reason."""
-    rows = [(text(group.head), text(group.reason), listed(group.names)) for group in row_groups(run.view.not_ok)]
+    rows = [(text(group.head), text(group.reason), _listed(group.names)) for group in row_groups(run.view.not_ok)]
     without = sum(not placed(row) for row in run.rows)
     if without:
         rows.append((f"no place {without}", "no FLOPs are counted: the table below the picture has them", ""))
@@ -83,43 +83,43 @@ def ceiling_rate(row: Row) -> str:
     return rate(row.flops_per_s * row.raised, unit) if row.flops_per_s else seconds(row.time_median_s)
 
 
-def ceiling_line(row: Row, view: View) -> tuple[str, ...]:
+def _ceiling_line(row: Row, view: View) -> tuple[str, ...]:
     moved = f"{100 * view.moved[row.id]:+.1f} %" if row.id in view.moved else ""
     by = f"by {percent(row.raised - 1)} %, {row.raised_by}" if row.raised_by else ""
     what = (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape))
     return (*what, ceiling_rate(row), by, moved)
 
 
-def ceilings(run: ShownRun) -> str:
-    found = [map(text, ceiling_line(row, run.view)) for row in run.view.ceilings]
+def _ceilings(run: ShownRun) -> str:
+    found = [map(text, _ceiling_line(row, run.view)) for row in run.view.ceilings]
     if not found:
         return "<p>This run measured no ceiling.</p>"
     return html_table(("Ceiling", "Saturates", "Format", "Shape", "Roof", "Raised", "Control moved"), found)
 
 
-def facts(run: ShownRun) -> list[tuple[str, str]]:
+def _facts(run: ShownRun) -> list[tuple[str, str]]:
     environment, device = run.view.environment, run.view.device
     host = environment.get("host") or {}
     named: list[tuple[str, Any]] = [
         ("Results directory", run.folder),
         ("Device", f"{run.name} ({device['name']})"),
         ("Data sheet", device["data_sheet"]),
-        ("Driver, CUDA, cuBLAS", joined(device.get(key) for key in ("driver", "cuda", "cublas"))),
+        ("Driver, CUDA, cuBLAS", _joined(device.get(key) for key in ("driver", "cuda", "cublas"))),
         ("Power limit", f"{device['power_limit_w']:g} W" if device.get("power_limit_w") else None),
-        ("Host", joined(host.get(key) for key in ("cpu_model", "architecture", "os", "kernel"))),
-        ("Compiler", joined((environment["build"].get("compiler"), environment["build"].get("flags")))),
+        ("Host", _joined(host.get(key) for key in ("cpu_model", "architecture", "os", "kernel"))),
+        ("Compiler", _joined((environment["build"].get("compiler"), environment["build"].get("flags")))),
         ("Command", " ".join(map(str, environment.get("command_line") or []))),
-        ("Started, ended", joined((environment.get("started"), environment.get("ended")))),
+        ("Started, ended", _joined((environment.get("started"), environment.get("ended")))),
         ("Written by", footer(run.view)),
     ]
     return [(name, str(value)) for name, value in named if value]
 
 
-def joined(values: Iterable[Optional[str]]) -> str:
+def _joined(values: Iterable[Optional[str]]) -> str:
     return ", ".join(str(value).strip() for value in values if value)
 
 
-def notes(run: ShownRun) -> list[str]:
+def _notes(run: ShownRun) -> list[str]:
     view = run.view
     found = [str(note) for note in view.device.get("notes") or []]
     found += [storage_note(view), raised_note(view)]
@@ -131,13 +131,13 @@ def notes(run: ShownRun) -> list[str]:
 def provenance(index: int, content: Content) -> str:
     run = content.runs[index]
     beside = [other.view for other in content.runs if other.folder == run.folder]
-    lines = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts(run))
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes(run))
-    whole = escape(json.dumps(run.view.environment, indent=1, ensure_ascii=False)[:LONGEST_FILE])
+    lines = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in _facts(run))
+    items = "".join(f"<li>{escape(note)}</li>" for note in _notes(run))
+    whole = escape(json.dumps(run.view.environment, indent=1, ensure_ascii=False)[:_LONGEST_FILE])
     parts = [
         f'<h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>',
         f"<ul>{items}</ul>" if items else "",
-        f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}",
+        f"<h3>Rows that are not drawn</h3>{_undrawn(run)}<h3>Ceilings</h3>{_ceilings(run)}",
         clock_and_power(run.view) + multiprocessors(run.view) + peer_copies(beside),
         f'<details><summary>environment.json</summary><pre tabindex="0">{whole}</pre></details>',
     ]

@@ -19,9 +19,9 @@ from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
 from . import marks
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-MOST_RUNS = len(LETTERS)
-MANY_FLOPS = 1e14  # per second
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MOST_RUNS = len(_LETTERS)
+_MANY_FLOPS = 1e14  # per second
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ShownRun:
     def rows(self) -> list[Row]:
         """The verified kernel rows of every regime, then those of other tools."""
         verified = [row for row in self.view.selected if row.drawable]
-        return sorted(verified, key=table_order) + sorted(self.view.external, key=table_order)
+        return sorted(verified, key=_table_order) + sorted(self.view.external, key=_table_order)
 
 
 @dataclass(frozen=True)
@@ -96,17 +96,17 @@ class Content:
     @cached_property
     def unit(self) -> tuple[str, float]:
         """TFLOP/s where any run is of a GPU, or where a roof would have six digits of GFLOP/s."""
-        fast = any(roof.value >= MANY_FLOPS for source in self.sources for roof in source.roofs.compute)
+        fast = any(roof.value >= _MANY_FLOPS for source in self.sources for roof in source.roofs.compute)
         return ("TFLOP/s", 1e12) if fast else max((run.view.unit for run in self.runs), key=lambda unit: unit[1])
 
 
-def rank(name: str, known: tuple[str, ...]) -> tuple[int, str]:
+def _rank(name: str, known: tuple[str, ...]) -> tuple[int, str]:
     """Known names in the lecture's order, then the others."""
     return (known.index(name) if name in known else len(known), name)
 
 
-def table_order(row: Row) -> tuple:
-    return (*rank(row.op, OPERATIONS), *rank(row.format, ORDER), -(row.flops_per_s or 0), row.id)
+def _table_order(row: Row) -> tuple:
+    return (*_rank(row.op, OPERATIONS), *_rank(row.format, ORDER), -(row.flops_per_s or 0), row.id)
 
 
 def placed(row: Row) -> bool:
@@ -121,22 +121,22 @@ def load(folder: Path) -> Run:
     return replace(run, rows=rows)
 
 
-def views(run: Run, points: list[Path]) -> list[View]:
+def _views(run: Run, points: list[Path]) -> list[View]:
     """One view for each measured device, with its own data sheet; other tools' points belong to the first."""
     measured = {row.device for row in run.rows}
     devices = [device["name"] for device in run.environment["devices"] if device["name"] in measured]
     found = [make_view(run, name) for name in devices]
     found[0] = with_points(found[0], points)
-    return [with_own_sheet(view) for view in found]
+    return [_with_own_sheet(view) for view in found]
 
 
-def with_own_sheet(view: View) -> View:
+def _with_own_sheet(view: View) -> View:
     name = view.environment["roof"] or view.device["data_sheet"]
     sheet = sheet_if_known(name) if name else None
     return view.with_sheets(sheet) if sheet else view
 
 
-def all_measured_roofs(view: View) -> Roofs:
+def _all_measured_roofs(view: View) -> Roofs:
     """The roofs of all formats, and those that only a view of one format has: a third of tf32's for tf32x3."""
     roofs = measured_roofs(view)
     known = {roof.name for roof in roofs.compute}
@@ -148,21 +148,21 @@ def all_measured_roofs(view: View) -> Roofs:
     return replace(roofs, compute=sorted([*roofs.compute, *extra.values()], key=lambda roof: -roof.value))
 
 
-def own_sources(index: int, run: ShownRun) -> list[Source]:
+def _own_sources(index: int, run: ShownRun) -> list[Source]:
     """The measured roofs of a run and those of its device's data sheet."""
     letter = run.letter
-    found = [Source(f"{letter}: {run.name}", letter, all_measured_roofs(run.view), True, index)]
+    found = [Source(f"{letter}: {run.name}", letter, _all_measured_roofs(run.view), True, index)]
     for sheet in run.view.sheets:
         roofs = sheet_roofs(run.view, sheet)
         found.append(Source(f"{letter}: {sheet.title} data sheet", f"{letter}, data sheet", roofs, False, index))
     return found
 
 
-def overlay(name: str, runs: list[ShownRun]) -> list[Source]:
+def _overlay(name: str, runs: list[ShownRun]) -> list[Source]:
     """The roofs of --on: a data sheet's by the formats of the runs, or those that a results directory measured."""
     if os.path.isdir(name):
-        found = [(view, view.device["model"] or view.device["name"]) for view in views(load(Path(name)), [])]
-        return [Source(f"{model} ({clean(name)})", str(model), all_measured_roofs(view), True) for view, model in found]
+        found = [(view, view.device["model"] or view.device["name"]) for view in _views(load(Path(name)), [])]
+        return [Source(f"{model} ({clean(name)})", str(model), _all_measured_roofs(view), True) for view, model in found]
     sheet = find_sheet(name)
     formats = {found for run in runs for found in run.view.formats}
     drawn = replace(runs[0].view, rows=[row for run in runs for row in run.view.rows])
@@ -175,12 +175,12 @@ def gather(folders: list[Path], devices: list[str], points: list[Path]) -> Conte
     """Reads everything that the report shows. Raises ResultsError."""
     runs = each_once(folders, load)
     beside = {runs[0].folder: points}  # points of other tools belong to the first run
-    found = [(view, run.folder) for run in runs for view in views(run, beside.get(run.folder, []))]
-    if len(found) > MOST_RUNS:
-        raise ResultsError(f"{len(found)} runs or devices; allowed: up to {MOST_RUNS}")
+    found = [(view, run.folder) for run in runs for view in _views(run, beside.get(run.folder, []))]
+    if len(found) > _MOST_RUNS:
+        raise ResultsError(f"{len(found)} runs or devices; allowed: up to {_MOST_RUNS}")
     every, places = map(list, zip(*found))
-    named = zip(LETTERS, names(every, places), places, every)
+    named = zip(_LETTERS, names(every, places), places, every)
     runs = [ShownRun(letter, str(clean(name)), str(clean(str(folder))), view) for letter, name, folder, view in named]
-    sources = [source for index, run in enumerate(runs) for source in own_sources(index, run)]
-    sources += [source for name in dict.fromkeys(devices) for source in overlay(name, runs)]
+    sources = [source for index, run in enumerate(runs) for source in _own_sources(index, run)]
+    sources += [source for name in dict.fromkeys(devices) for source in _overlay(name, runs)]
     return Content(runs, sources)

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Optional, Union
 
-Value = Union[str, float, None]
+_Value = Union[str, float, None]
 
 
 def number(value: float) -> str:
@@ -11,12 +11,12 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def path(*parts: Value) -> str:
+def path(*parts: _Value) -> str:
     """The `d` of a path: letters as they are, numbers with a tenth of a pixel."""
     return " ".join(part if isinstance(part, str) else number(part) for part in parts)
 
 
-def element(name: str, *inner: str, text: Optional[str] = None, **attributes: Value) -> str:
+def element(name: str, *inner: str, text: Optional[str] = None, **attributes: _Value) -> str:
     """An element. inner: elements; text: plain text in front of them. In names of attributes _ stands for -."""
     parts = [name]
     for key, value in attributes.items():

@@ -10,10 +10,10 @@ from ridgebench.text import cut
 from .columns import COLUMNS, NONE, RARE, Column
 from .sources import Content, ShownRun, placed
 
-BREAK, WORD_BREAK = re.compile("(?<=[_/])(?=.)"), "<wbr>"  # an escaped text has neither sign within an entity
+_BREAK, _WORD_BREAK = re.compile("(?<=[_/])(?=.)"), "<wbr>"  # an escaped text has neither sign within an entity
 
 
-def columns(content: Content) -> list[Column]:
+def _columns(content: Content) -> list[Column]:
     """The columns without the rare ones of which no row has a text."""
 
     def used(column: Column) -> bool:
@@ -22,43 +22,43 @@ def columns(content: Content) -> list[Column]:
     return [column for column in COLUMNS if column not in RARE or used(column)]
 
 
-def head(content: Content) -> str:
+def _head(content: Content) -> str:
     cells = "".join(
-        f'<th scope="col" data-key="{column.key}" data-name="{column.whole or column.head}"{css_class(column)}>'
+        f'<th scope="col" data-key="{column.key}" data-name="{column.whole or column.head}"{_css_class(column)}>'
         f"{column.head}</th>"
-        for column in columns(content)
+        for column in _columns(content)
     )
     return f'<tr><th scope="col" data-key="run" data-name="Run">Run</th>{cells}</tr>'
 
 
-def css_class(column: Column) -> str:
+def _css_class(column: Column) -> str:
     names = "n" * (column.value is not None) + " detail" * column.detail + " name" * column.breaks
     return f' class="{names.strip()}"' if names else ""
 
 
-def cell(column: Column, row: Row, run: ShownRun) -> str:
+def _cell(column: Column, row: Row, run: ShownRun) -> str:
     value = column.value(row) if column.value else None
     data = "" if value is None else f' data-v="{value!r}"'
     text = escape(cut(column.text(row, run.view)))
-    return f"<td{css_class(column)}{data}>{BREAK.sub(WORD_BREAK, text) if column.breaks else text}</td>"
+    return f"<td{_css_class(column)}{data}>{_BREAK.sub(_WORD_BREAK, text) if column.breaks else text}</td>"
 
 
-def link(index: int, row: Row, run: ShownRun) -> str:
+def _link(index: int, row: Row, run: ShownRun) -> str:
     """The letter of the run, which leads to the point in the picture."""
     if not placed(row):
         return f"<td>{run.letter}</td>"
     return f'<td><a href="#point-{index}" aria-label="Run {run.letter}, show the point">{run.letter}</a></td>'
 
 
-def rows(content: Content) -> Iterator[str]:
-    shown = columns(content)
+def _rows(content: Content) -> Iterator[str]:
+    shown = _columns(content)
     for index, (number, row) in enumerate(content.rows):
         run = content.runs[number]
-        cells = "".join(cell(column, row, run) for column in shown)
-        yield f'<tr id="row-{index}">{link(index, row, run)}{cells}</tr>'
+        cells = "".join(_cell(column, row, run) for column in shown)
+        yield f'<tr id="row-{index}">{_link(index, row, run)}{cells}</tr>'
 
 
 def table(content: Content) -> str:
-    body = "\n".join(rows(content))
+    body = "\n".join(_rows(content))
     return (f'<div class="scroll" tabindex="0" role="region" aria-label="Table of rows"><table id="rows">'
-            f"<thead>{head(content)}</thead>\n<tbody>\n{body}\n</tbody></table></div>")
+            f"<thead>{_head(content)}</thead>\n<tbody>\n{body}\n</tbody></table></div>")

@@ -14,22 +14,22 @@ from ridgebench.text import one_line, quoted
 from ..manifest import MOST_GPUS, Node, is_name
 from ..places import natural
 
-BRACKETS = re.compile(r"\[([0-9,-]+)\]")
-RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
-MOST_NODES = 100_000
+_BRACKETS = re.compile(r"\[([0-9,-]+)\]")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_MOST_NODES = 100_000
 # gpu:8, gpu:h100:8(S:0-1), gpu:h100:no_consume:8 of sinfo's %G
-GPUS_OF_GRES = re.compile(r"(?:^|,)gpu(?::[^,:(]+)*?:([0-9]{1,5})(?=[,(]|$)")
+_GPUS_OF_GRES = re.compile(r"(?:^|,)gpu(?::[^,:(]+)*?:([0-9]{1,5})(?=[,(]|$)")
 # States of sinfo in which a node takes jobs now or when it is free.
-TAKES_JOBS = {"idle", "mixed", "allocated", "completing", "planned", "reserved", "allocated+"}
+_TAKES_JOBS = {"idle", "mixed", "allocated", "completing", "planned", "reserved", "allocated+"}
 
 
-def numbers(text: str) -> list[str]:
+def _numbers(text: str) -> list[str]:
     """`8-10,012` -> 8, 9, 10, 012; leading zeros stay. Raises CommandError."""
     found = []
     for part in text.split(","):
-        match = RANGE.fullmatch(part)
+        match = _RANGE.fullmatch(part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if not match or not first <= last < first + MOST_NODES:
+        if not match or not first <= last < first + _MOST_NODES:
             raise CommandError(f"[{one_line(text)}]: {part!r} is not a range; allowed: a number or FIRST-LAST, separated by commas")
         found += [f"{number:0{len(match[1])}}" for number in range(first, last + 1)]
     return found
@@ -37,10 +37,10 @@ def numbers(text: str) -> list[str]:
 
 def expand(text: str) -> list[str]:
     """`gn[1-3]-ib[0,1]` -> gn1-ib0, gn1-ib1, gn2-ib0, ... Raises CommandError."""
-    parts = BRACKETS.split(text)
-    choices = [numbers(part) if at % 2 else [part] for at, part in enumerate(parts)]
-    if math.prod(map(len, choices)) > MOST_NODES:  # ranges multiply: nine digits in brackets are a billion names
-        raise CommandError(f"{quoted(text)} names more than {MOST_NODES} nodes; allowed: gn1, or a range as gn[1-4,07]")
+    parts = _BRACKETS.split(text)
+    choices = [_numbers(part) if at % 2 else [part] for at, part in enumerate(parts)]
+    if math.prod(map(len, choices)) > _MOST_NODES:  # ranges multiply: nine digits in brackets are a billion names
+        raise CommandError(f"{quoted(text)} names more than {_MOST_NODES} nodes; allowed: gn1, or a range as gn[1-4,07]")
     names = ["".join(choice) for choice in product(*choices)]
     for name in names:
         if not is_name(name):
@@ -87,12 +87,12 @@ def from_file(path: Path, gpus: Optional[int]) -> list[Node]:
 
 
 def gpus_of_gres(gres: str) -> int:
-    return sum(int(count) for count in GPUS_OF_GRES.findall(gres))
+    return sum(int(count) for count in _GPUS_OF_GRES.findall(gres))
 
 
-def note_of(state: str) -> Optional[str]:
+def _note_of(state: str) -> Optional[str]:
     """The state where no job starts in it; a star says that the node does not answer."""
-    return None if state in TAKES_JOBS else state
+    return None if state in _TAKES_JOBS else state
 
 
 def told_by_sinfo(text: str) -> dict[str, Node]:
@@ -101,7 +101,7 @@ def told_by_sinfo(text: str) -> dict[str, Node]:
     for line in text.splitlines():
         name, state, gres = [*line.split("|", 2), "", ""][:3]
         if is_name(name):
-            found[name] = Node(name, gpus_of_gres(gres), note_of(state.strip()))
+            found[name] = Node(name, gpus_of_gres(gres), _note_of(state.strip()))
     return found
 
 

@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="ARGUMENT", help="after --: arguments of `ridgebench run` in place of the suite's")
 
 
-def require_words(words: list[str]) -> None:
+def _require_words(words: list[str]) -> None:
     """Raises CommandError for words that `ridgebench run` refuses: every node would, after it has waited in the queue.
 
     A machine without GPU can tell, too. Without a program here nothing is checked.
@@ -37,7 +37,7 @@ def require_words(words: list[str]) -> None:
         raise CommandError(f"after --: {said}")
 
 
-def make(options: argparse.Namespace, now: datetime) -> manifests.Manifest:
+def _make(options: argparse.Namespace, now: datetime) -> manifests.Manifest:
     """The manifest that the options describe. Raises CommandError."""
     if options.gpus is not None and not 1 <= options.gpus <= manifests.MOST_GPUS:
         raise CommandError(f"--gpus {options.gpus}; allowed: 1 to {manifests.MOST_GPUS}")
@@ -50,7 +50,7 @@ def make(options: argparse.Namespace, now: datetime) -> manifests.Manifest:
     taken = [word for word in options.words if word.split("=")[0] in ("--out", "--concurrent", "--resume")]
     if taken:
         raise CommandError(f"{taken[0]} belongs to the job of a node; allowed: other arguments of `ridgebench run`")
-    require_words(options.words)
+    _require_words(options.words)
     if options.nodes is not None:
         found = hostlist.from_file(options.nodes, options.gpus)
     else:
@@ -65,7 +65,7 @@ def main(options: argparse.Namespace) -> int:
     path = options.out / manifests.NAME
     if path.exists():
         raise CommandError(f"{path} exists; allowed: a new folder, as results of another plan would count as stale")
-    manifest = make(options, datetime.now(timezone.utc).replace(microsecond=0))
+    manifest = _make(options, datetime.now(timezone.utc).replace(microsecond=0))
     options.out.mkdir(parents=True, exist_ok=True)
     manifests.write(manifest, options.out)
     usable = [node for node in manifest.nodes if node.note is None]

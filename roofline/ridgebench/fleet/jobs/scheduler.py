@@ -7,7 +7,7 @@ from ridgebench.processes.children import answered
 from ridgebench.command_line import CommandError
 from ridgebench.text import one_line
 
-SECONDS = 60.0  # a controller that is busy answers late
+_SECONDS = 60.0  # a controller that is busy answers late
 
 
 def has(command: str) -> bool:
@@ -19,9 +19,9 @@ def ask(*words: str) -> str:
     if not has(words[0]):
         raise CommandError(f"{words[0]} is missing: this machine has no Slurm; allowed: --nodes FILE for `plan`")
     try:
-        done = answered(list(words), text=True, timeout=SECONDS, errors="replace")
+        done = answered(list(words), text=True, timeout=_SECONDS, errors="replace")
     except subprocess.TimeoutExpired:
-        raise CommandError(f"{words[0]} did not answer in {SECONDS:.0f} s") from None
+        raise CommandError(f"{words[0]} did not answer in {_SECONDS:.0f} s") from None
     if done.returncode != 0:
         raise CommandError(f"{words[0]}: {one_line(done.stderr.strip().splitlines()[-1]) if done.stderr.strip() else f'exit code {done.returncode}'}")
     return done.stdout

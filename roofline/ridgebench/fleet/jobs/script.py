@@ -14,9 +14,9 @@ from .job import SCHEMA
 NAME = "node.sh"
 DOCTOR_S = 30  # seconds in which the driver must answer `doctor`
 DOCTOR_GRACE_S = 10  # beyond them, for all that is not the driver
-KILL_AFTER_S = 20  # seconds from SIGTERM, on which the run writes what it has, to SIGKILL
+_KILL_AFTER_S = 20  # seconds from SIGTERM, on which the run writes what it has, to SIGKILL
 
-TEXT = """#!/bin/bash
+_TEXT = """#!/bin/bash
 # The job of one node of a fleet: node.sh NODE ATTEMPT. NODE - is the name that the scheduler gives this node.
 # attempt-N{job} is written first and last: a job that hung or was killed leaves the first one. attempt-N{doctor} has what
 # `ridgebench doctor` says of the node before its run. Both lie beside the folder of the run, which must be new.
@@ -74,8 +74,8 @@ def text_of(fleet: Path, manifest: Manifest, program: str) -> str:
         raise CommandError(f"{fleet}: the name is not printable UTF-8; allowed: another folder")
     if not program:
         raise CommandError("the program ridgebench is not found; scripts/build.sh builds it, and --program names another")
-    return TEXT.format(
-        fleet=shlex.quote(str(fleet)), job=JOB_END, schema=SCHEMA, kill=KILL_AFTER_S, limit=f"{manifest.limit_s:g}",
+    return _TEXT.format(
+        fleet=shlex.quote(str(fleet)), job=JOB_END, schema=SCHEMA, kill=_KILL_AFTER_S, limit=f"{manifest.limit_s:g}",
         doctor=DOCTOR_END, doctor_s=DOCTOR_S, doctor_limit=DOCTOR_S + DOCTOR_GRACE_S,
         program=shlex.quote(str(Path(program).absolute())), words=shlex.join(manifest.command),
     )  # fmt: skip

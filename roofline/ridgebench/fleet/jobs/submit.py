@@ -25,11 +25,11 @@ from .hostlist import folded, told_by_sinfo
 from .script import DOCTOR_GRACE_S, DOCTOR_S, text_of
 from .script import NAME as SCRIPT
 
-SUBMITTED = "submitted.jsonl"  # a line for each job: node, attempt, job
+_SUBMITTED = "submitted.jsonl"  # a line for each job: node, attempt, job
 GRACE_S = 60 + DOCTOR_S + DOCTOR_GRACE_S  # of a job beyond the limit of its command: to start, to examine, to kill, to write
 
 
-class Task(NamedTuple):
+class _Task(NamedTuple):
     node: str
     attempt: int
 
@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def submitted(fleet: Path) -> list[dict]:
     """The jobs that were submitted. Raises ResultsError."""
-    path = fleet / SUBMITTED
+    path = fleet / _SUBMITTED
     jobs = [parse_json(line, str(path)) for line in read(path).splitlines()] if path.exists() else []
     for job in jobs:
         if not isinstance(job, dict) or [type(job.get(key)) for key in ("node", "attempt")] != [str, int]:
@@ -53,7 +53,7 @@ def submitted(fleet: Path) -> list[dict]:
     return jobs
 
 
-def flagged(fleet: Path) -> list[str]:
+def _flagged(fleet: Path) -> list[str]:
     """The nodes of the GPUs that the report flagged. Raises CommandError."""
     path = fleet / REPORT / "report.json"
     if not path.exists():
@@ -64,21 +64,21 @@ def flagged(fleet: Path) -> list[str]:
         raise CommandError(f"{path}: has no list `flagged` of GPUs with their node") from None
 
 
-def nodes_now(manifest: manifests.Manifest) -> dict[str, manifests.Node]:
+def _nodes_now(manifest: manifests.Manifest) -> dict[str, manifests.Node]:
     """The nodes as Slurm sees them now; those that it does not know, as in the manifest but without GPUs to ask for."""
     known = told_by_sinfo(scheduler.nodes("")) if scheduler.has("sinfo") else {}
     return {node.node: known.get(node.node, replace(node, gpus=0)) for node in manifest.nodes}
 
 
-def split(fleet: Path, manifest: manifests.Manifest, again: bool) -> tuple[list[Task], list[manifests.Node]]:
+def _split(fleet: Path, manifest: manifests.Manifest, again: bool) -> tuple[list[_Task], list[manifests.Node]]:
     """What to submit, and the nodes that take no job now. Raises CommandError."""
-    now = nodes_now(manifest)
-    tasks = tasks_of(fleet, manifest, again)
+    now = _nodes_now(manifest)
+    tasks = _tasks_of(fleet, manifest, again)
     left_out = [now[task.node] for task in tasks if now[task.node].note is not None]
     return [task for task in tasks if now[task.node].note is None], left_out
 
 
-def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Task]:
+def _tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[_Task]:
     """What remains to measure: each node that was not submitted, or the flagged ones. Raises CommandError."""
     last: dict[str, int] = {}
     for job in submitted(fleet):
@@ -86,17 +86,17 @@ def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Tas
     for node in manifest.order:
         last[node] = max([last.get(node, 0), *attempts_in(fleet / NODES / node)])
     if again:
-        unknown = [node for node in flagged(fleet) if node not in last]
+        unknown = [node for node in _flagged(fleet) if node not in last]
         if unknown:
             raise CommandError(f"{fleet}: the report flags {unknown[0]}, which is not in the manifest")
-        return [Task(node, last[node] + 1) for node in flagged(fleet)]
-    tasks = [Task(node, 1) for node in manifest.order if not last[node]]
+        return [_Task(node, last[node] + 1) for node in _flagged(fleet)]
+    tasks = [_Task(node, 1) for node in manifest.order if not last[node]]
     if not tasks:
         raise CommandError(f"{fleet}: all nodes were submitted already; allowed: --again, or a new `fleet plan`")
     return tasks
 
 
-def sbatch_words(fleet: Path, manifest: manifests.Manifest, task: Task, partition: str) -> list[str]:
+def _sbatch_words(fleet: Path, manifest: manifests.Manifest, task: _Task, partition: str) -> list[str]:
     """--exclusive grants all GPUs of the node. --no-requeue: a second start would mix its files with those of the first."""
     minutes = int((manifest.limit_s + GRACE_S) // 60) + 1
     output = fleet / NODES / task.node / f"attempt-{task.attempt}.slurm.txt"
@@ -105,14 +105,14 @@ def sbatch_words(fleet: Path, manifest: manifests.Manifest, task: Task, partitio
             *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), task.node, str(task.attempt)]  # fmt: skip
 
 
-def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], partition: str) -> list[str]:
+def _srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[_Task], partition: str) -> list[str]:
     """A task for each node; the end of one ends no other. Raises CommandError for nodes that one srun cannot serve.
 
     A step of an exclusive job has the GPUs that it asks for, and only a job's script has all of them.
     """
     if len({task.attempt for task in tasks}) > 1:
         raise CommandError("the nodes' next attempts differ in number; allowed: without --together")
-    now = nodes_now(manifest)
+    now = _nodes_now(manifest)
     counts = {now[task.node].gpus for task in tasks}
     if len(counts) > 1:
         raise CommandError("the nodes differ in their number of GPUs, and a step asks for one; allowed: without --together")
@@ -124,7 +124,7 @@ def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], par
             *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), "-", str(tasks[0].attempt)]  # fmt: skip
 
 
-def shell_lines(fleet: Path, tasks: list[Task]) -> list[str]:
+def _shell_lines(fleet: Path, tasks: list[_Task]) -> list[str]:
     """How to run the jobs without Slurm. pdsh puts the name of the node in place of %h."""
     script = shlex.quote(str(fleet / SCRIPT))
     lines = []
@@ -135,17 +135,17 @@ def shell_lines(fleet: Path, tasks: list[Task]) -> list[str]:
     return lines
 
 
-def submit_each(fleet: Path, tasks: list[Task], commands: list[list[str]]) -> None:
+def _submit_each(fleet: Path, tasks: list[_Task], commands: list[list[str]]) -> None:
     """Submits a job for each node, and notes each at once. Raises CommandError at the first that Slurm refuses."""
     for task, words in zip(tasks, commands):
         (fleet / NODES / task.node).mkdir(parents=True, exist_ok=True)
         with held():  # no job without its note
             job = scheduler.ask(*words).strip().split(";")[0]
-            with open(fleet / SUBMITTED, "a", encoding="utf-8") as file:
+            with open(fleet / _SUBMITTED, "a", encoding="utf-8") as file:
                 file.write(json.dumps({"node": task.node, "attempt": task.attempt, "job": job}) + "\n")
 
 
-def run_together(fleet: Path, words: list[str], tasks: list[Task]) -> int:
+def _run_together(fleet: Path, words: list[str], tasks: list[_Task]) -> int:
     """Waits for all nodes. The exit code of srun is the largest of theirs and says nothing about coverage."""
     completed(words)
     print(f"{counted(len(tasks), 'node')} ended; next: ridgebench fleet collect {one_line(str(fleet))}")
@@ -157,7 +157,7 @@ def main(options: argparse.Namespace) -> int:
     manifest = manifests.load(fleet)
     if manifest is None:
         raise CommandError(f"{options.fleet}: holds no {manifests.NAME}; allowed: a folder that `ridgebench fleet plan` made")
-    tasks, left_out = split(fleet, manifest, options.again)
+    tasks, left_out = _split(fleet, manifest, options.again)
     if left_out:
         print(f"not submitted: {folded([node.node for node in left_out])} ({', '.join(sorted({node.note or '' for node in left_out}))})")
     if not tasks:
@@ -165,20 +165,20 @@ def main(options: argparse.Namespace) -> int:
         return OK
     text = text_of(fleet, manifest, options.program or program.binary())
     if options.together:
-        commands = [srun_words(fleet, manifest, tasks, options.partition)]
+        commands = [_srun_words(fleet, manifest, tasks, options.partition)]
     else:
-        commands = [sbatch_words(fleet, manifest, task, options.partition) for task in tasks]
+        commands = [_sbatch_words(fleet, manifest, task, options.partition) for task in tasks]
     needed = "srun" if options.together else "sbatch"
     if options.dry_run:
-        print("\n".join([f"# {fleet / SCRIPT}", text, *(map(shlex.join, commands) if scheduler.has(needed) else shell_lines(fleet, tasks))]))
+        print("\n".join([f"# {fleet / SCRIPT}", text, *(map(shlex.join, commands) if scheduler.has(needed) else _shell_lines(fleet, tasks))]))
         return OK
     write_at_once(fleet / SCRIPT, text)
     (fleet / SCRIPT).chmod(0o755)
     if not scheduler.has(needed):
-        print("\n".join(shell_lines(fleet, tasks)))
+        print("\n".join(_shell_lines(fleet, tasks)))
         raise CommandError(f"{needed} is missing: this machine has no Slurm; allowed: one of the lines above, for pdsh or ssh")
     if options.together:
-        return run_together(fleet, commands[0], tasks)
-    submit_each(fleet, tasks, commands)
+        return _run_together(fleet, commands[0], tasks)
+    _submit_each(fleet, tasks, commands)
     print(f"{counted(len(tasks), 'job')} submitted; next: ridgebench fleet status {one_line(str(options.fleet))}")
     return OK

@@ -9,7 +9,7 @@ take two seconds each until the clock has settled. `quick` leaves them out.
 from typing import NamedTuple
 
 
-class Suite(NamedTuple):
+class _Suite(NamedTuple):
     """`budget_s` is for the whole node: half for each GPU alone, one after the other, half for all at once."""
 
     about: str
@@ -27,7 +27,7 @@ class Suite(NamedTuple):
 # Main memory and level 2: bandwidth. fma_peak and mma_sync: every SM and its tensor cores, below the power limit; every GPU
 # from compute capability 8.0 on has both. Copies of 256 MiB: the link to the host, which a bad riser or a lane that is
 # lost slows down. All rows are verified. The profile `standard` is the smallest one with copies.
-QUICK = Suite(
+_QUICK = _Suite(
     "bandwidths, fixed-clock ceilings and copies to the host: for a prolog or a health check",
     "^(dram_read|dram_copy|cache_l2_read|fma_peak)/|^tensor_peak/[a-z_]+/bf16/|^copy_to_(device|host)/[a-z]+/fp32/n:67108864/",
     budget_s=40,
@@ -35,7 +35,7 @@ QUICK = Suite(
     hang_limit_s=30,  # a row takes a second; a node without persistence mode needs longer to open its GPUs
 )
 # Every kind of roof, and the library's product in each format: the tensor cores' paths of all formats, at the power limit.
-DEEP = Suite(
+_DEEP = _Suite(
     "every kind of ceiling, latencies, copies, and a verified product in each format: for acceptance, or a suspect node",
     "^(dram_read|dram_copy|dram_triad|dram_write|cache_[a-z0-9_]+|shared_read|fma_peak|fma_half_peak|fma_double_peak|tensor_peak|tensor_double_peak"
     "|wgmma_peak|sfu_[a-z0-9]+|copy_[a-z_]+|pointer_chase)/"
@@ -44,5 +44,5 @@ DEEP = Suite(
     limit_s=2400,
     hang_limit_s=120,
 )
-SUITES = {"quick": QUICK, "deep": DEEP}
+SUITES = {"quick": _QUICK, "deep": _DEEP}
 OWN = "own"  # in a manifest: the user gave the arguments

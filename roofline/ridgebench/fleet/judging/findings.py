@@ -14,9 +14,9 @@ from .judge import Assessment
 from .matrix import Group, unfrozen
 from .states import FAIL, FAST, FINE, INFO, SLOW, STATES, WARN, Verdict, measured_again
 
-SEVERITIES = (FAIL, WARN, INFO)
-MOST_NODES = 4  # that a text names
-MOST_STATES = 3  # that a title names
+_SEVERITIES = (FAIL, WARN, INFO)
+_MOST_NODES = 4  # that a text names
+_MOST_STATES = 3  # that a title names
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def name_of(index: Optional[int]) -> str:
     return "?" if index is None else str(index)
 
 
-def gpu_findings(assessment: Assessment) -> list[Finding]:
+def _gpu_findings(assessment: Assessment) -> list[Finding]:
     """One for each GPU that is not well, and one for GPUs of one node that share state and reason."""
     sizes: dict[str, int] = {}
     same: dict[tuple, list[Verdict]] = {}
@@ -57,36 +57,36 @@ def gpu_findings(assessment: Assessment) -> list[Finding]:
         sizes[node] = sizes.get(node, 0) + 1
         if verdict.of_node or (verdict.state == FINE and not verdict.notes):
             continue
-        reason = reason_of([verdict])
+        reason = _reason_of([verdict])
         doubted = verdict.state == FINE and all(note.startswith(MOVED) for note in verdict.notes)
         alone = verdict.gpu.index if verdict.state in (SLOW, FAST, FINE) and not doubted else None
         shared = "" if verdict.state == DUPLICATE or doubted else reason  # each copy names its own original
         same.setdefault((node, verdict.state, shared, alone), []).append(verdict)
     found = []
     for (node, state, _, _), members in same.items():
-        reason = reason_of(members)
+        reason = _reason_of(members)
         indexes = tuple(verdict.gpu.index for verdict in members)
         only = members[0] if len(members) == 1 else None
-        severity = min((verdict.severity for verdict in members), key=SEVERITIES.index)
+        severity = min((verdict.severity for verdict in members), key=_SEVERITIES.index)
         next_ = members[0].next.removesuffix(f" -i {indexes[0]}") if only is None else members[0].next
         found.append(Finding(severity, state, node, indexes, len(members) == sizes[node], reason, next_, only,
                              members[0].gpu.host))  # fmt: skip
     return found
 
 
-def reason_of(members: list[Verdict]) -> str:
+def _reason_of(members: list[Verdict]) -> str:
     """The reason with its notes; of several GPUs with different ones the first, and the number of the others."""
     texts = list(dict.fromkeys("; ".join(filter(None, (verdict.reason, *verdict.notes))) for verdict in members))
     return texts[0] + (f"; and {len(texts) - 1} more like this" if len(texts) > 1 else "")
 
 
-def noun(assessment: Assessment) -> str:
+def _noun(assessment: Assessment) -> str:
     """'GPU' or, of a tree of hosts, 'host'."""
     gpus = assessment.fleet.gpus
     return "host" if gpus and all(gpu.host for gpu in gpus) else "GPU"
 
 
-def node_findings(assessment: Assessment) -> list[Finding]:
+def _node_findings(assessment: Assessment) -> list[Finding]:
     found = []
     for effect in assessment.scored.effects:
         verdicts = [assessment.verdicts[index] for index in effect.members]
@@ -97,14 +97,14 @@ def node_findings(assessment: Assessment) -> list[Finding]:
         confirmed = sum(verdict.confirmed for verdict in mine)
         how = "measured once" if not confirmed else f"confirmed by a second attempt on {counted(confirmed, 'GPU')}"
         reason = f"the whole node is {100 * -effect.effect:.1f} % slow{unit} in {column.name}{more}; {how}"
-        severity = min((verdict.severity for verdict in mine), key=SEVERITIES.index)
+        severity = min((verdict.severity for verdict in mine), key=_SEVERITIES.index)
         next_ = mine[0].next.split(" -i ")[0]
         indexes = tuple(assessment.fleet.gpus[index].index for index in effect.members)
         found.append(Finding(severity, SLOW, effect.node, indexes, True, reason, next_))
     return found
 
 
-def slot_findings(assessment: Assessment) -> list[Finding]:
+def _slot_findings(assessment: Assessment) -> list[Finding]:
     return [
         Finding(INFO, FINE, "", (slot.slot,), False,
                 f"{100 * -slot.effect:.1f} % slow in every node, in {assessment.columns[slot.worst].name}: airflow or wiring", "")
@@ -114,9 +114,9 @@ def slot_findings(assessment: Assessment) -> list[Finding]:
 
 def findings(assessment: Assessment) -> list[Finding]:
     """The gravest first."""
-    found = node_findings(assessment) + gpu_findings(assessment) + slot_findings(assessment)
+    found = _node_findings(assessment) + _gpu_findings(assessment) + _slot_findings(assessment)
     states = list(STATES)
-    return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), states.index(one.state)))
+    return sorted(found, key=lambda one: (_SEVERITIES.index(one.severity), states.index(one.state)))
 
 
 def counts(assessment: Assessment) -> dict[str, int]:
@@ -127,23 +127,23 @@ def counts(assessment: Assessment) -> dict[str, int]:
     return found
 
 
-class Coverage(NamedTuple):
+class _Coverage(NamedTuple):
     measured: int  # GPUs with a complete result of their own
     expected: Optional[int]  # by the manifest; None without one
 
 
-def coverage(assessment: Assessment) -> Coverage:
+def coverage(assessment: Assessment) -> _Coverage:
     manifest = assessment.fleet.manifest
     expected = sum(node.gpus for node in manifest.nodes) if manifest else None
-    return Coverage(int((assessment.scored.group_of >= 0).sum()), expected)
+    return _Coverage(int((assessment.scored.group_of >= 0).sum()), expected)
 
 
 def coverage_text(assessment: Assessment) -> str:
     measured, expected = coverage(assessment)
     if expected is None:
         have = " has" if measured == 1 else "s have"
-        return f"{measured:,} {noun(assessment)}{have} complete results; how many there should be is unknown without a manifest"
-    return f"{measured:,} of {expected:,} {noun(assessment)}s have complete results"
+        return f"{measured:,} {_noun(assessment)}{have} complete results; how many there should be is unknown without a manifest"
+    return f"{measured:,} of {expected:,} {_noun(assessment)}s have complete results"
 
 
 def title(assessment: Assessment) -> str:
@@ -152,11 +152,11 @@ def title(assessment: Assessment) -> str:
     total, well = len(assessment.verdicts), found[FINE] + found[FAST]
     if not total:
         return "No GPU has been measured"
-    name = noun(assessment)
+    name = _noun(assessment)
     if well == total:
         return f"All {total:,} {name}s are well" if total > 1 else f"The {name} is well"
     bad = [f"{n:,} {state.lower().replace('_', ' ')}" for state, n in found.items() if n and state not in (FINE, FAST)]
-    if len(bad) > MOST_STATES:
+    if len(bad) > _MOST_STATES:
         return f"{well:,} of {total:,} {name}s are well, {total - well:,} are not"
     return f"{well:,} of {total:,} {name}s are well: {', '.join(bad)}"
 
@@ -169,13 +169,13 @@ def flagged(assessment: Assessment) -> list[dict[str, Any]]:
     ]
 
 
-class Version(NamedTuple):
+class _Version(NamedTuple):
     value: str
     gpus: int
     nodes: list[str]
 
 
-def differences(assessment: Assessment) -> dict[str, list[Version]]:
+def differences(assessment: Assessment) -> dict[str, list[_Version]]:
     """Facts and versions that are not the same everywhere: the value of most GPUs first."""
     seen: dict[str, dict[Any, tuple[list[int], dict[str, None]]]] = {}
     for index, gpu in enumerate(assessment.fleet.gpus):
@@ -184,13 +184,13 @@ def differences(assessment: Assessment) -> dict[str, list[Version]]:
             gpus.append(index)
             nodes[gpu.node] = None
     return {
-        key: [Version(text_of(value), len(gpus), list(nodes)) for value, (gpus, nodes) in
+        key: [_Version(_text_of(value), len(gpus), list(nodes)) for value, (gpus, nodes) in
               sorted(values.items(), key=lambda item: (-len(item[1][0]), item[1][0]))]
         for key, values in sorted(seen.items()) if len(values) > 1
     }  # fmt: skip
 
 
-def text_of(value: Any) -> str:
+def _text_of(value: Any) -> str:
     value = unfrozen(value)
     if isinstance(value, dict):
         return cut(", ".join(f"{key}={item}" for key, item in value.items())) or "none"
@@ -198,11 +198,11 @@ def text_of(value: Any) -> str:
 
 
 def nodes_text(nodes: list[str]) -> str:
-    more = [f"{len(nodes) - MOST_NODES:,} more"] if len(nodes) > MOST_NODES else []
-    return enumerate_words([*nodes[:MOST_NODES], *more])
+    more = [f"{len(nodes) - _MOST_NODES:,} more"] if len(nodes) > _MOST_NODES else []
+    return enumerate_words([*nodes[:_MOST_NODES], *more])
 
 
-def examination(assessment: Assessment) -> list[str]:
+def _examination(assessment: Assessment) -> list[str]:
     """How many GPUs `doctor` examined, unless it examined all: the health of the others is known only from their runs."""
     measured = [gpu for gpu in assessment.fleet.gpus if gpu.readings and not gpu.host]
     looked = sum(gpu.examined for gpu in measured)
@@ -216,15 +216,15 @@ def examination(assessment: Assessment) -> list[str]:
 
 def expectation(assessment: Assessment) -> list[str]:
     """What the report can see in this fleet, in sentences."""
-    return outlier_expectation(assessment) + examination(assessment)
+    return _outlier_expectation(assessment) + _examination(assessment)
 
 
-def outlier_expectation(assessment: Assessment) -> list[str]:
+def _outlier_expectation(assessment: Assessment) -> list[str]:
     """What the rule of the peers can see, in sentences."""
     own, groups = assessment.expected, assessment.groups
     if not own.comparisons:
         number = len(groups[0].members) if groups else 0
-        name = noun(assessment)
+        name = _noun(assessment)
         return [f"No {name} is judged against its peers: {number} comparable {name}{' is' if number == 1 else 's are'} too few, 8 are needed. "
                 "Compare each with its own past by `ridgebench baseline check BASELINE DIR`."]  # fmt: skip
     flags = f"at most {own.false_flags:.2g}" if own.false_flags >= 0.001 else "less than 0.001"

@@ -10,21 +10,21 @@ from . import outlier
 from .matrix import KEYS, Column, Group
 from .states import FAIL, WARN
 
-LEAST_SHARE = 0.1  # of all GPUs: the GPUs of another model that are as many are a part of the site, and no slip
-MOST_KEYS = 3  # that a text names
-MODEL = "model"
+_LEAST_SHARE = 0.1  # of all GPUs: the GPUs of another model that are as many are a part of the site, and no slip
+_MOST_KEYS = 3  # that a text names
+_MODEL = "model"
 
 
-def model_of(group: Group) -> str:
-    return str(group.key[KEYS.index(MODEL)])
+def _model_of(group: Group) -> str:
+    return str(group.key[KEYS.index(_MODEL)])
 
 
-def reference_of(group: Group, groups: list[Group]) -> Group:
+def _reference_of(group: Group, groups: list[Group]) -> Group:
     """The largest group of the same model, with which a group is compared."""
-    return next(other for other in groups if model_of(other) == model_of(group))
+    return next(other for other in groups if _model_of(other) == _model_of(group))
 
 
-def is_odd(group: Group, groups: list[Group]) -> bool:
+def _is_odd(group: Group, groups: list[Group]) -> bool:
     """Whether the keys of a group are news: eight GPUs that agree with each other may all be set wrongly.
 
     The largest group of a model is none if it has a tenth of all GPUs, and is large enough to be judged by itself.
@@ -32,13 +32,13 @@ def is_odd(group: Group, groups: list[Group]) -> bool:
     if group is groups[0]:
         return False
     total = sum(len(other.members) for other in groups)
-    own_fleet = reference_of(group, groups) is group and len(group.members) >= LEAST_SHARE * total
+    own_fleet = _reference_of(group, groups) is group and len(group.members) >= _LEAST_SHARE * total
     return not own_fleet or group.columns is None
 
 
-def below_fleet(group: Group, groups: list[Group], columns: list[Column]) -> Optional[tuple[float, str]]:
+def _below_fleet(group: Group, groups: list[Group], columns: list[Column]) -> Optional[tuple[float, str]]:
     """The largest loss of the group's medians against the fleet's, as a share with its text; None where none is slow."""
-    reference = reference_of(group, groups)
+    reference = _reference_of(group, groups)
     if reference is group or group.columns is None or reference.columns is None:
         return None
     ratio = group.columns.median / reference.columns.median
@@ -52,15 +52,15 @@ def below_fleet(group: Group, groups: list[Group], columns: list[Column]) -> Opt
     return loss, f"{100 * loss:.1f} % below the fleet's median{unit} in {columns[worst].name}{more}"
 
 
-def differs_text(group: Group) -> str:
-    more = and_more(len(group.differs) - MOST_KEYS)
-    return "; ".join(group.differs[:MOST_KEYS]) + more
+def _differs_text(group: Group) -> str:
+    more = and_more(len(group.differs) - _MOST_KEYS)
+    return "; ".join(group.differs[:_MOST_KEYS]) + more
 
 
 def oddity(group: Group, groups: list[Group], columns: list[Column]) -> Optional[tuple[str, str]]:
     """Severity and reason for the GPUs of a group whose keys are news; None for others."""
-    if not is_odd(group, groups):
+    if not _is_odd(group, groups):
         return None
-    loss = below_fleet(group, groups, columns)
+    loss = _below_fleet(group, groups, columns)
     severity = FAIL if loss and loss[0] > outlier.FAIL else WARN
-    return severity, "; ".join(filter(None, (differs_text(group), loss[1] if loss else "")))
+    return severity, "; ".join(filter(None, (_differs_text(group), loss[1] if loss else "")))

@@ -40,7 +40,7 @@ class Assessment:
         return max(map(code_of, self.verdicts), default=OK)
 
 
-def state_of_files(gpu: Gpu) -> tuple[str, str]:
+def _state_of_files(gpu: Gpu) -> tuple[str, str]:
     """The state that needs no peers, DONE where there is none, and its reason."""
     bad = {status: FAILED if status == "failed" else WRONG for status in BROKEN}
     found = sorted((bad[r.status], row, r.reason or r.status) for (_, row), r in gpu.readings.items() if r.status in bad)
@@ -52,17 +52,17 @@ def state_of_files(gpu: Gpu) -> tuple[str, str]:
     return state, f"{row}{and_more(len(rows) - 1)}: {reason}"
 
 
-def marks_of(index: int, scored: Scored, where: np.ndarray) -> list[Mark]:
+def _marks_of(index: int, scored: Scored, where: np.ndarray) -> list[Mark]:
     """The marks of a GPU in these columns, the lowest first."""
     ordered = where[np.argsort(scored.ratio[index, where], kind="stable")]
-    return [mark_of(index, scored, column) for column in ordered.tolist()]
+    return [_mark_of(index, scored, column) for column in ordered.tolist()]
 
 
-def mark_of(index: int, scored: Scored, column: int) -> Mark:
+def _mark_of(index: int, scored: Scored, column: int) -> Mark:
     return Mark(column, *(float(part[index, column]) for part in (scored.ratio, scored.z, scored.sheet)))
 
 
-def slow_before(gpu: Gpu, group: Group, promised: np.ndarray, matrix: Matrix, of_node: set[int]) -> dict[int, int]:
+def _slow_before(gpu: Gpu, group: Group, promised: np.ndarray, matrix: Matrix, of_node: set[int]) -> dict[int, int]:
     """The columns in which an earlier attempt was slow, with the number of that attempt."""
     found: dict[int, int] = {}
     where, attempt = places(matrix.columns), gpu.earlier
@@ -77,14 +77,14 @@ def slow_before(gpu: Gpu, group: Group, promised: np.ndarray, matrix: Matrix, of
     return found
 
 
-def below(mark: Mark, columns: list[Column]) -> str:
+def _below(mark: Mark, columns: list[Column]) -> str:
     if np.isnan(mark.ratio) or mark.ratio >= 1 - outlier.FLOOR:
         return f"{100 * mark.sheet:.0f} % of the data sheet in {columns[mark.column].name}"
     unit = " per clock" if columns[mark.column].per_clock else ""
     return f"{100 * (1 - mark.ratio):.1f} % below the median{unit} in {columns[mark.column].name}"
 
 
-def judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column]) -> None:
+def _judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column]) -> None:
     """Fills the verdict of a GPU that is slow in verdict.slow."""
     worst, seen = verdict.slow[0], [mark for mark in verdict.slow if mark.column in before]
     verdict.state, verdict.confirmed = SLOW, bool(seen)
@@ -98,10 +98,10 @@ def judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column]) 
     else:
         how = "measured once"
     whole = ", as its whole node is" if verdict.of_node else ""
-    verdict.reason = f"{below(worst, columns)}{more}{whole}; {how}"
+    verdict.reason = f"{_below(worst, columns)}{more}{whole}; {how}"
 
 
-def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group], scored: Scored) -> None:
+def _judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group], scored: Scored) -> None:
     """Fills the verdict of a GPU that has finished, by its peers."""
     group, columns = groups[scored.group_of[index]], matrix.columns
     odd = oddity(group, groups, columns)
@@ -109,17 +109,17 @@ def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group]
         becomes(verdict, NOT_COMPARABLE, *odd)
         return
     known = np.flatnonzero(~np.isnan(scored.ratio[index]))
-    verdict.worst = mark_of(index, scored, int(known[np.argmin(scored.ratio[index, known])])) if len(known) else None
+    verdict.worst = _mark_of(index, scored, int(known[np.argmin(scored.ratio[index, known])])) if len(known) else None
     effects = [effect for effect in scored.effects if index in effect.members]
     of_node = {column for effect in effects for column in effect.columns}
     slow = set(np.flatnonzero(scored.slow[index]).tolist()) | of_node
-    before = slow_before(verdict.gpu, group, scored.promised[scored.group_of[index]], matrix, of_node)
+    before = _slow_before(verdict.gpu, group, scored.promised[scored.group_of[index]], matrix, of_node)
     if slow:
-        verdict.slow = marks_of(index, scored, np.array(sorted(slow)))
+        verdict.slow = _marks_of(index, scored, np.array(sorted(slow)))
         verdict.of_node = any(of_whole_node(scored, groups, effect, index) for effect in effects)
-        judge_slow(verdict, before, columns)
+        _judge_slow(verdict, before, columns)
     elif scored.fast[index].any():
-        best = marks_of(index, scored, np.flatnonzero(scored.fast[index]))[-1]
+        best = _marks_of(index, scored, np.flatnonzero(scored.fast[index]))[-1]
         verdict.state, verdict.severity = FAST, WARN if best.ratio > 1 + outlier.FAIL else INFO
         verdict.reason = f"{100 * (best.ratio - 1):.1f} % above the median in {columns[best.column].name}"
     if before and not slow:
@@ -127,7 +127,7 @@ def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group]
         verdict.notes.append(f"flagged once, not confirmed: attempt {attempt} was slow in {columns[column].name}")
     few = np.isnan(group.columns.cut[known]).all()
     if few and verdict.worst is not None and verdict.worst.ratio < 1 - outlier.FAIL:
-        verdict.notes.append(f"differs: {below(verdict.worst, columns)} of {len(group.members)} GPUs, too few for a verdict")
+        verdict.notes.append(f"differs: {_below(verdict.worst, columns)} of {len(group.members)} GPUs, too few for a verdict")
         verdict.severity = WARN
     if odd and verdict.state == SLOW:  # among those that share its keys, too
         verdict.notes.append(odd[1])
@@ -135,12 +135,12 @@ def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group]
         becomes(verdict, NOT_COMPARABLE, *odd)
 
 
-def lacking(values: np.ndarray, measured: Optional[np.ndarray]) -> np.ndarray:
+def _lacking(values: np.ndarray, measured: Optional[np.ndarray]) -> np.ndarray:
     """The columns in which a GPU has no value and its peers have one. measured: which those are; None without peers."""
     return np.array([], int) if measured is None else np.flatnonzero(np.isnan(values) & measured)
 
 
-def common_heat(matrix: Matrix, usable: list[int]) -> set[str]:
+def _common_heat(matrix: Matrix, usable: list[int]) -> set[str]:
     """The events that most GPUs have; they say nothing of one of them."""
     counts: dict[str, int] = {}
     for events in matrix.heat.values():
@@ -154,24 +154,24 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
     if past is not None:
         require_comparable(past, fleet.gpus)
     gpus = fleet.gpus
-    states = [state_of_files(gpu) for gpu in gpus]
+    states = [_state_of_files(gpu) for gpu in gpus]
     usable = [index for index, (state, _) in enumerate(states) if state == DONE]
     matrix = make_matrix(gpus, usable)
     groups = judged_groups(gpus, matrix, usable)
     scored = score(gpus, matrix, groups)
-    common = common_heat(matrix, usable)
+    common = _common_heat(matrix, usable)
     measured = [~np.isnan(matrix.values[group.members]).all(axis=0) for group in groups]
     verdicts = []
     for index, (state, reason) in enumerate(states):
         verdict = Verdict(gpus[index], FINE if state == DONE else state, INFO, reason)
         if state == DONE:
-            judge_done(verdict, index, matrix, groups, scored)
+            _judge_done(verdict, index, matrix, groups, scored)
         else:
             verdict.severity = STATES[state][1]
         if past is not None:
             judge_past(verdict, past)
         of = scored.group_of[index]
-        absent = lacking(matrix.values[index], measured[of] if of >= 0 else None)
+        absent = _lacking(matrix.values[index], measured[of] if of >= 0 else None)
         judge_conditions(verdict, scored.sheet[index], absent, matrix.columns)
         events = [event for event in matrix.heat.get(index, ()) if event not in common]
         if events:
@@ -180,11 +180,11 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
         differs = groups[of].differs if of >= 0 else ()
         verdict.next = next_step(verdict, fleet, differs, command)
         verdicts.append(verdict)
-    own = expected(groups, scored)
+    own = _expected(groups, scored)
     return Assessment(fleet, matrix, groups, scored, verdicts, own)
 
 
-def expected(groups: list[Group], scored: Scored) -> rates.Expected:
+def _expected(groups: list[Group], scored: Scored) -> rates.Expected:
     comparisons = int((~np.isnan(scored.z)).sum())
     if not groups:
         return rates.Expected(0, float("nan"), 0.0, {}, float("nan"))

@@ -15,12 +15,12 @@ from . import outlier
 from ..gpu import Gpu, Reading
 
 KEYS = (*HARD_OF_DEVICE, VARIABLES, *HARD)  # of Gpu.facts, in the order in which a difference is named
-POWER_CAP = "sw_power_cap"
+_POWER_CAP = "sw_power_cap"
 PASSES = ("isolated", "loaded")  # in this order; others follow
 # Rows whose rate is a share of what the data sheet promises. The first ones measure nothing but that.
-OF_BANDWIDTH = "dram_"
-OF_PEAK = ("fma_peak", "tensor_peak", "wgmma_peak", "matmul")
-CEILINGS = (OF_BANDWIDTH, *OF_PEAK[:3])
+_OF_BANDWIDTH = "dram_"
+_OF_PEAK = ("fma_peak", "tensor_peak", "wgmma_peak", "matmul")
+_CEILINGS = (_OF_BANDWIDTH, *_OF_PEAK[:3])
 
 
 class Column(NamedTuple):
@@ -57,11 +57,11 @@ class Matrix:
     heat: dict[int, tuple[str, ...]]  # GPU: the events that say that heat or hardware lowered its clock
 
 
-def pass_order(name: str) -> tuple[int, str]:
+def _pass_order(name: str) -> tuple[int, str]:
     return (PASSES.index(name) if name in PASSES else len(PASSES), name)
 
 
-def per_cycle(reading: Reading) -> float:
+def _per_cycle(reading: Reading) -> float:
     """Launches per clock cycle; NaN without a clock."""
     cycles = reading.cycles
     if not cycles and reading.seconds and reading.clock_hz:
@@ -69,13 +69,13 @@ def per_cycle(reading: Reading) -> float:
     return 1 / cycles if cycles else float("nan")
 
 
-def rate_of(reading: Reading) -> float:
+def _rate_of(reading: Reading) -> float:
     if reading.rate:
         return reading.rate
     return 1 / reading.seconds if reading.seconds else float("nan")
 
 
-def find_columns(gpus: list[Gpu]) -> list[Column]:
+def _find_columns(gpus: list[Gpu]) -> list[Column]:
     """The columns of these GPUs: those at the power limit last, else by name, passes beside each other."""
     units: dict[tuple[str, str], str] = {}
     counts: dict[tuple[str, str], list[int]] = {}
@@ -85,14 +85,14 @@ def find_columns(gpus: list[Gpu]) -> list[Column]:
                 units.setdefault(key, reading.unit if reading.rate else "launches/s")
                 seen = counts.setdefault(key, [0, 0])
                 seen[0] += 1
-                seen[1] += POWER_CAP in reading.events and (reading.cycles or reading.clock_hz) is not None
+                seen[1] += _POWER_CAP in reading.events and (reading.cycles or reading.clock_hz) is not None
     capped = {key: 2 * limited > seen for key, (seen, limited) in counts.items()}
-    order = sorted(units, key=lambda key: (capped[key], key[1], pass_order(key[0])))
-    names = labels({row for _, row in units})
+    order = sorted(units, key=lambda key: (capped[key], key[1], _pass_order(key[0])))
+    names = _labels({row for _, row in units})
     return [Column(*key, names[key[1]], units[key], capped[key]) for key in order]
 
 
-def labels(rows: set[str]) -> dict[str, str]:
+def _labels(rows: set[str]) -> dict[str, str]:
     """Rows as operation/technique/format; where two agree in these, as they are."""
     short = {row: "/".join(row.split("/")[:3]) for row in rows}
     once = Counter(short.values())
@@ -105,8 +105,8 @@ def line_of(gpu: Gpu, columns: dict[tuple[str, str], tuple[int, bool]]) -> tuple
     for key, reading in gpu.readings.items():
         place = columns.get(key)
         if place is not None and reading.status == "ok":
-            rates[place[0]] = rate_of(reading)
-            values[place[0]] = per_cycle(reading) if place[1] else rates[place[0]]
+            rates[place[0]] = _rate_of(reading)
+            values[place[0]] = _per_cycle(reading) if place[1] else rates[place[0]]
     return rates, values
 
 
@@ -116,7 +116,7 @@ def places(columns: list[Column]) -> dict[tuple[str, str], tuple[int, bool]]:
 
 def make_matrix(gpus: list[Gpu], usable: list[int]) -> Matrix:
     """The readings of the usable ones; the lines of the others are empty."""
-    columns = find_columns([gpus[index] for index in usable])
+    columns = _find_columns([gpus[index] for index in usable])
     where = places(columns)
     rates, values = np.full((len(gpus), len(columns)), np.nan), np.full((len(gpus), len(columns)), np.nan)
     heat: dict[int, tuple[str, ...]] = {}
@@ -129,12 +129,12 @@ def make_matrix(gpus: list[Gpu], usable: list[int]) -> Matrix:
     return Matrix(columns, rates, values, heat)
 
 
-def key_of(gpu: Gpu) -> tuple:
+def _key_of(gpu: Gpu) -> tuple:
     """The values that must agree, in the order of comparable.py."""
     return tuple(gpu.facts.get(key) for key in KEYS)
 
 
-def differing(key: tuple, other: tuple) -> tuple[str, ...]:
+def _differing(key: tuple, other: tuple) -> tuple[str, ...]:
     """'driver: 570 against 580': the first value is this one's, the second the fleet's."""
     named = ((name, unfrozen(a), unfrozen(b)) for name, a, b in zip(KEYS, key, other) if a != b)
     return tuple(short(against(name, a, b)) for name, a, b in named)
@@ -152,10 +152,10 @@ def peers(gpus: list[Gpu], usable: list[int]) -> list[Group]:
     members: dict[tuple, list[int]] = {}
     for index in usable:
         facts = gpus[index].facts
-        key = known.get(id(facts)) or known.setdefault(id(facts), key_of(gpus[index]))
+        key = known.get(id(facts)) or known.setdefault(id(facts), _key_of(gpus[index]))
         members.setdefault(key, []).append(index)
     ordered = sorted(members.items(), key=lambda item: (-len(item[1]), item[1][0]))
-    return [Group(key, np.array(indexes), differing(key, ordered[0][0])) for key, indexes in ordered]
+    return [Group(key, np.array(indexes), _differing(key, ordered[0][0])) for key, indexes in ordered]
 
 
 def sheet_of(gpu: Gpu) -> Optional[Sheet]:
@@ -168,11 +168,11 @@ def promised(column: Column, sheet: Optional[Sheet]) -> float:
     op, _, format_ = (column.row.split("/") + ["", ""])[:3]
     if sheet is None:
         return float("nan")
-    if op.startswith(OF_BANDWIDTH) and column.unit == "byte/s":
+    if op.startswith(_OF_BANDWIDTH) and column.unit == "byte/s":
         return sheet.bytes_per_s
-    fits = op in OF_PEAK and column.unit == "FLOP/s" and (op != "fma_peak" or format_ == "fp32")
+    fits = op in _OF_PEAK and column.unit == "FLOP/s" and (op != "fma_peak" or format_ == "fp32")
     return sheet.peaks[format_][1] if fits and format_ in sheet.peaks else float("nan")
 
 
 def is_ceiling(column: Column) -> bool:
-    return column.row.startswith(CEILINGS)
+    return column.row.startswith(_CEILINGS)

@@ -8,8 +8,8 @@ from . import outlier
 from ..gpu import Gpu
 from .matrix import Group
 
-FEWEST_NODES = 3  # two nodes do not say which of them is slow
-FEWEST_GPUS = 2  # of a node
+_FEWEST_NODES = 3  # two nodes do not say which of them is slow
+_FEWEST_GPUS = 2  # of a node
 
 
 class Effect(NamedTuple):
@@ -43,7 +43,7 @@ def slots_of(gpus: list[Gpu], members: np.ndarray) -> tuple[list[str], dict[int,
     return list(by_node), place
 
 
-def polish(gpus: list[Gpu], group: Group, ratio: np.ndarray) -> tuple[list[str], dict, np.ndarray, np.ndarray]:
+def _polish(gpus: list[Gpu], group: Group, ratio: np.ndarray) -> tuple[list[str], dict, np.ndarray, np.ndarray]:
     """Names of nodes, places of GPUs, effects of nodes [column, node] and of slots [column, slot]."""
     names, place = slots_of(gpus, group.members)
     table = np.full((ratio.shape[1], len(names), 1 + max(slot for _, slot in place.values())), np.nan)
@@ -59,9 +59,9 @@ def find(gpus: list[Gpu], group: Group, ratio: np.ndarray) -> tuple[list[Effect]
     The limits are those of a single GPU, although the median of several GPUs scatters less.
     """
     judged = group.columns is not None and not np.isnan(group.columns.cut).all()
-    if not judged or len({gpus[index].node for index in group.members.tolist()}) < FEWEST_NODES:
+    if not judged or len({gpus[index].node for index in group.members.tolist()}) < _FEWEST_NODES:
         return [], []
-    names, place, effects, slot_effects = polish(gpus, group, ratio)
+    names, place, effects, slot_effects = _polish(gpus, group, ratio)
     members: list[list[int]] = [[] for _ in names]
     for index in group.members.tolist():
         members[place[index][0]].append(index)
@@ -69,7 +69,7 @@ def find(gpus: list[Gpu], group: Group, ratio: np.ndarray) -> tuple[list[Effect]
     low = effects < cut[:, None]
     found = []
     for node in np.flatnonzero(low.any(axis=0)).tolist():
-        if len(members[node]) < FEWEST_GPUS:
+        if len(members[node]) < _FEWEST_GPUS:
             continue
         where = np.flatnonzero(low[:, node])
         worst = int(where[np.argmin(effects[where, node])])

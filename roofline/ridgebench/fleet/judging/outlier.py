@@ -5,7 +5,7 @@ A GPU is slow in a row if its rate is more than FLOOR below the median of the pe
     z = 0.6745 (x - median) / MAD        (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993)
 
 is below the negative limit. The limit is theirs, 3.5, or larger: a report compares each GPU in many rows, and the limit
-grows so that at most FALSE_REPORTS of the reports of a healthy fleet flag a GPU. The MAD of few GPUs is sometimes far too
+grows so that at most _FALSE_REPORTS of the reports of a healthy fleet flag a GPU. The MAD of few GPUs is sometimes far too
 small by chance. Therefore it is drawn towards that of the other rows where it is smaller (pooling.py), and the limit is
 a quantile of Student's t. docs/error_rates.md has the rates that come out.
 """
@@ -19,17 +19,17 @@ from ridgebench.outlier_rule import FAIL, FEWEST, FLOOR, LEAST_Z, NORMAL  # noqa
 
 from . import pooling
 
-FALSE_REPORTS = 0.01  # share of the reports of a healthy fleet that flag a GPU, for which the limit is chosen
-SWEEPS = 4  # of the median polish; it converges in two or three
+_FALSE_REPORTS = 0.01  # share of the reports of a healthy fleet that flag a GPU, for which the limit is chosen
+_SWEEPS = 4  # of the median polish; it converges in two or three
 
 
 def z_limit(count: np.ndarray, comparisons: int, freedom: np.ndarray) -> np.ndarray:
     """The limit of -z in columns of `count` GPUs whose spread has `freedom` degrees of freedom.
 
-    Each of the report's comparisons has Bonferroni's share of FALSE_REPORTS.
+    Each of the report's comparisons has Bonferroni's share of _FALSE_REPORTS.
     """
     different, where = np.unique(freedom, return_inverse=True)  # the quantile takes long
-    limit = stats.t.isf(FALSE_REPORTS / max(comparisons, 1), different)[where]
+    limit = stats.t.isf(_FALSE_REPORTS / max(comparisons, 1), different)[where]
     return np.maximum(LEAST_Z, pooling.factor_of(count) * limit)
 
 
@@ -106,7 +106,7 @@ def median_polish(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     """
     rest = table - 1.0
     nodes, slots = np.zeros(rest.shape[:2]), np.zeros((rest.shape[0], rest.shape[2]))
-    for _ in range(SWEEPS):
+    for _ in range(_SWEEPS):
         change = np.nan_to_num(nan_median(rest, 2))
         nodes, rest = nodes + change, rest - change[:, :, None]
         change = np.nan_to_num(nan_median(rest, 1))

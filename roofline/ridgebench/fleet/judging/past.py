@@ -22,7 +22,7 @@ from .matrix import KEYS, PASSES, unfrozen
 from .states import FAIL, SLOW, Verdict
 
 
-class Measured(NamedTuple):
+class _Measured(NamedTuple):
     """A reading as compare_row() takes a row."""
 
     status: str
@@ -57,21 +57,21 @@ def read_past(path: Path) -> Past:
     return Past(baseline, limits_for(path, None, "standard"), facts_of(baseline.environment, baseline.environment["devices"][0]))
 
 
-def compared_rows(past: Past, readings: Mapping[tuple[str, str], Reading]) -> list[Comparison]:
+def _compared_rows(past: Past, readings: Mapping[tuple[str, str], Reading]) -> list[Comparison]:
     """The rows of the baseline that the GPU measured alone, each against the machines of its power state."""
     return [
-        compare_with(past.baseline, row, "", Measured(one.status, one.reason, one.seconds, one.power_state), past.limits)
+        compare_with(past.baseline, row, "", _Measured(one.status, one.reason, one.seconds, one.power_state), past.limits)
         for (pass_, row), one in readings.items()
         if pass_ == PASSES[0] and row in past.baseline.rows and one.status == "ok"
     ]
 
 
-def how(row: Comparison) -> Optional[str]:
+def _how(row: Comparison) -> Optional[str]:
     """How the baseline says that a row is slower."""
     return with_words(f"surely, by {row.pairs} machines" if row.pairs >= FEWEST_RUNS else None, row.reason or "")
 
 
-def of_other_state(past: Past, readings: Mapping[tuple[str, str], Reading], row: str) -> bool:
+def _of_other_state(past: Past, readings: Mapping[tuple[str, str], Reading], row: str) -> bool:
     """Whether a compared row has another power state than its entries of the baseline."""
     return bool(states_of(past.baseline, row, readings[PASSES[0], row].power_state))
 
@@ -83,14 +83,14 @@ def judge_past(verdict: Verdict, past: Past) -> None:
     if differs := past.differs(verdict.gpu):
         verdict.notes.append(f"not compared with the baseline: {differs}")
         return
-    rows = compared_rows(past, verdict.gpu.readings)
+    rows = _compared_rows(past, verdict.gpu.readings)
     slower = sorted((row for row in rows if row.verdict == gate.WORSE), key=lambda row: (row.change, row.id), reverse=True)
     if slower:
         more = f", and {counted(len(slower) - 1, 'more row')}" if len(slower) > 1 else ""
         worst = slower[0]
-        becomes(verdict, SLOW, FAIL, f"{100 * worst.change:.1f} % slower than the baseline in {worst.id} ({how(worst)}){more}")
+        becomes(verdict, SLOW, FAIL, f"{100 * worst.change:.1f} % slower than the baseline in {worst.id} ({_how(worst)}){more}")
         verdict.confirmed = verdict.confirmed or verdict.state == SLOW
-    elif other := [row.id for row in rows if of_other_state(past, verdict.gpu.readings, row.id)]:
+    elif other := [row.id for row in rows if _of_other_state(past, verdict.gpu.readings, row.id)]:
         verdict.notes.append(f"against the baseline {DIFFER} in {counted(len(other), 'row')}, {other[0]} among them")
 
 

@@ -8,12 +8,12 @@ from scipy import special, stats
 
 from . import outlier, pooling
 
-POINTS = (np.arange(200) + 0.5) / 200  # quantiles over which the spread that few GPUs show is averaged
+_POINTS = (np.arange(200) + 0.5) / 200  # quantiles over which the spread that few GPUs show is averaged
 SLOWER = (0.05, 0.1)
-MEDIAN_VARIANCE = np.pi / 2  # of the median of n normal numbers, times n and over their own
+_MEDIAN_VARIANCE = np.pi / 2  # of the median of n normal numbers, times n and over their own
 
 
-class Row(NamedTuple):
+class _Row(NamedTuple):
     """A row of healthy GPUs: their number, their spread, and what the rule knows besides (outlier.Columns)."""
 
     count: int
@@ -24,12 +24,12 @@ class Row(NamedTuple):
 
 
 @cache
-def chi(freedom: float) -> np.ndarray:
+def _chi(freedom: float) -> np.ndarray:
     """Quantiles of the spread that GPUs show over that which they have."""
-    return np.sqrt(stats.chi2.ppf(POINTS, freedom) / freedom)
+    return np.sqrt(stats.chi2.ppf(_POINTS, freedom) / freedom)
 
 
-def chance(row: Row, slower: float) -> float:
+def chance(row: _Row, slower: float) -> float:
     """The chance that the row finds a GPU that is slower by this share, there and in the rows of its pool.
 
     The spread that `count` GPUs show is about chi distributed. The slow GPU widens it: the MAD is then a higher quantile
@@ -39,11 +39,11 @@ def chance(row: Row, slower: float) -> float:
         return float(slower > outlier.FLOOR)
     n, freedom = row.count, float(pooling.freedom_of(row.count))
     widened = special.ndtri((1 + 0.5 * n / (n - 1)) / 2) / outlier.NORMAL
-    own = widened * row.spread * chi(freedom)
+    own = widened * row.spread * _chi(freedom)
     spread = np.maximum(own, pooling.drawn(own, freedom, widened * row.pooled, row.weight))
     cut = np.maximum(outlier.FLOOR, row.limit / pooling.factor_of(np.array([n]))[0] * spread)
     median = 1 + row.spread * special.ndtri((n / 2 - 1) / (n - 1))
-    scatter = row.spread * np.sqrt((1 - slower) ** 2 + MEDIAN_VARIANCE / n)
+    scatter = row.spread * np.sqrt((1 - slower) ** 2 + _MEDIAN_VARIANCE / n)
     return float(special.ndtr(((1 - cut) * median - (1 - slower)) / scatter).mean())
 
 
@@ -62,7 +62,7 @@ def judged_only(columns: outlier.Columns) -> outlier.Columns:
     return outlier.Columns(*(np.asarray(part)[judged] for part in columns))
 
 
-def likely_spread(columns: outlier.Columns) -> np.ndarray:
+def _likely_spread(columns: outlier.Columns) -> np.ndarray:
     """The unbiased spread of each judged column, drawn towards that of its pool."""
     own = pooling.factor_of(columns.count) * columns.own
     return pooling.drawn(own, pooling.freedom_of(columns.count), columns.pooled, columns.weight)
@@ -70,15 +70,15 @@ def likely_spread(columns: outlier.Columns) -> np.ndarray:
 
 def false_flags(columns: outlier.Columns) -> np.ndarray:
     """How many GPUs each of these judged columns flags by chance, if the rows are as unlike as they may be."""
-    spread, freedom = likely_spread(columns), pooling.freedom_of(columns.count) + columns.least_weight
+    spread, freedom = _likely_spread(columns), pooling.freedom_of(columns.count) + columns.least_weight
     with np.errstate(divide="ignore"):
         return columns.count * special.stdtr(freedom, (columns.cut - 1) / spread)  # the distribution function of t
 
 
-def median_row(columns: outlier.Columns) -> Row:
+def median_row(columns: outlier.Columns) -> _Row:
     """Of these judged columns."""
-    parts = (likely_spread(columns), columns.pooled, columns.weight, columns.limit)
-    return Row(int(np.median(columns.count)), *(float(np.median(part)) for part in parts))
+    parts = (_likely_spread(columns), columns.pooled, columns.weight, columns.limit)
+    return _Row(int(np.median(columns.count)), *(float(np.median(part)) for part in parts))
 
 
 def expected(columns: outlier.Columns, comparisons: int) -> Expected:

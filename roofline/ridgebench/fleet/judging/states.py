@@ -27,8 +27,8 @@ STATES = {
     FINE: (OK, INFO),
 }
 SLOW_ONCE = INTERRUPTED  # the code of a slow GPU that was not measured again: undecided
-MILD = {UNHEALTHY: REGRESSION, FAST: INCOMPARABLE}  # the codes of these states with severity WARN
-AGAIN = (FAILED, STARTED, MISSING, INCOMPLETE, STALE, DUPLICATE, WRONG)  # a further attempt may change these states
+_MILD = {UNHEALTHY: REGRESSION, FAST: INCOMPARABLE}  # the codes of these states with severity WARN
+_AGAIN = (FAILED, STARTED, MISSING, INCOMPLETE, STALE, DUPLICATE, WRONG)  # a further attempt may change these states
 
 
 class Mark(NamedTuple):
@@ -57,11 +57,11 @@ class Verdict:
 
 
 def code_of(verdict: Verdict) -> int:
-    if verdict.severity == WARN and verdict.state in MILD:
-        return MILD[verdict.state]
+    if verdict.severity == WARN and verdict.state in _MILD:
+        return _MILD[verdict.state]
     return SLOW_ONCE if verdict.state == SLOW and not verdict.confirmed else STATES[verdict.state][0]
 
 
 def measured_again(verdict: Verdict) -> bool:
     """Whether `fleet submit --again` measures the GPU."""
-    return verdict.state in AGAIN or (verdict.state == SLOW and not verdict.confirmed)
+    return verdict.state in _AGAIN or (verdict.state == SLOW and not verdict.confirmed)

@@ -14,7 +14,7 @@ from ..judging.states import INCOMPLETE, NOT_COMPARABLE, UNHEALTHY, WRONG
 # Upper ends of the steps, as ratios to the median; the two limits of the rule are among them.
 STEPS = (1 - outlier.FAIL, 1 - outlier.FLOOR, 0.98, 1.02, 1 + outlier.FLOOR, 1 + outlier.FAIL)
 NAMES = ("below 94 %", "94 to 97 %", "97 to 98 %", "98 to 102 %", "102 to 103 %", "103 to 106 %", "above 106 %")
-FILLS = {
+_FILLS = {
     "light": ("#b84a00", "#ee9a5e", "#f9dcc4", "#ececec", "#cfe4f2", "#79b4dc", "#00609a"),
     "dark": ("#ff8a3d", "#a85412", "#553019", "#2e2e2e", "#1d3b50", "#2a6c9c", "#6cbcf2"),
 }
@@ -23,7 +23,7 @@ SIGNS = {WRONG: "✗", FAILED: "!", STARTED: "…", UNHEALTHY: "✚", MISSING: "
          NOT_COMPARABLE: "≠"}  # fmt: skip
 
 
-class Step(NamedTuple):
+class _Step(NamedTuple):
     fill: str
     ink: str
 
@@ -32,9 +32,9 @@ def step_of(ratio: float) -> int:
     return sum(ratio >= end for end in STEPS)
 
 
-def steps(theme: str) -> list[Step]:
+def steps(theme: str) -> list[_Step]:
     """The steps with the text colour that has more contrast on each."""
-    return [Step(fill, max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, fill))) for fill in FILLS[theme]]
+    return [_Step(fill, max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, fill))) for fill in _FILLS[theme]]
 
 
 def variables(theme: str) -> str:

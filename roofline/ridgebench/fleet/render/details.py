@@ -17,7 +17,7 @@ HEAD = ("GPU", "row", "value", "of median", "of data sheet", "z", "clock", "temp
         "loaded / isolated")  # fmt: skip
 
 
-class Detail(NamedTuple):
+class _Detail(NamedTuple):
     """A flagged GPU in its lowest row; texts with units, UNKNOWN where nothing is known."""
 
     where: str
@@ -42,20 +42,20 @@ def share(value: float) -> str:
     return UNKNOWN if math.isnan(value) else f"{100 * value:.1f} %"
 
 
-def loaded_over_isolated(verdict: Verdict, row: str) -> str:
+def _loaded_over_isolated(verdict: Verdict, row: str) -> str:
     both = [verdict.gpu.readings.get((name, row)) for name in PASSES]
     rates = [reading.rate for reading in both if reading is not None and reading.rate]
     return f"{rates[1] / rates[0]:.3f}" if len(rates) == 2 else UNKNOWN
 
 
-def with_unit(value: Optional[float], unit: str) -> str:
+def _with_unit(value: Optional[float], unit: str) -> str:
     return UNKNOWN if value is None else f"{value:.0f} {unit}"
 
 
-def detail(assessment: Assessment, verdict: Verdict, mark: Mark) -> Detail:
+def _detail(assessment: Assessment, verdict: Verdict, mark: Mark) -> _Detail:
     column = assessment.columns[mark.column]
     reading: Reading = verdict.gpu.readings[column.pass_, column.row]
-    return Detail(
+    return _Detail(
         where=f"{verdict.gpu.node} GPU {name_of(verdict.gpu.index)}",
         row=column.name,
         value=rate(reading.rate, column.unit) if reading.rate else UNKNOWN,
@@ -63,15 +63,15 @@ def detail(assessment: Assessment, verdict: Verdict, mark: Mark) -> Detail:
         sheet=share(mark.sheet),
         z=UNKNOWN if math.isnan(mark.z) else f"{mark.z:.1f}".replace("-", "−"),
         clock=f"{digits(reading.clock_hz / 1e9)} GHz" if reading.clock_hz else UNKNOWN,
-        celsius=with_unit(reading.celsius, "°C"),
-        watts=with_unit(reading.watts, "W"),
+        celsius=_with_unit(reading.celsius, "°C"),
+        watts=_with_unit(reading.watts, "W"),
         events=", ".join(reading.events) or "none",
-        loaded=loaded_over_isolated(verdict, column.row),
+        loaded=_loaded_over_isolated(verdict, column.row),
     )
 
 
-def details(assessment: Assessment, most: int) -> list[Detail]:
+def details(assessment: Assessment, most: int) -> list[_Detail]:
     """The slow and the fast GPUs, lowest first, at most `most`."""
     marked = [(verdict, verdict.slow[0]) for verdict in assessment.verdicts if verdict.slow]
     marked.sort(key=lambda item: (item[1].ratio, item[0].gpu.node, item[0].gpu.index or 0))
-    return [detail(assessment, verdict, one) for verdict, one in marked[:most]]
+    return [_detail(assessment, verdict, one) for verdict, one in marked[:most]]

@@ -11,7 +11,7 @@ from ..manifest import text_of
 from ..judging.matrix import Group
 from ..judging.states import Mark, Verdict, code_of
 
-SCHEMA = "urn:ridgebench:fleet_report:1"
+_SCHEMA = "urn:ridgebench:fleet_report:1"
 
 
 def known(value: float, digits: int = 6) -> Optional[float]:
@@ -19,7 +19,7 @@ def known(value: float, digits: int = 6) -> Optional[float]:
     return None if math.isnan(value) or math.isinf(value) else float(f"{value:.{digits}g}")
 
 
-def mark(assessment: Assessment, one: Mark) -> dict[str, Any]:
+def _mark(assessment: Assessment, one: Mark) -> dict[str, Any]:
     column = assessment.columns[one.column]
     return {
         "pass": column.pass_, "row": column.row, "per_clock": column.per_clock, "ratio": known(one.ratio),
@@ -27,26 +27,26 @@ def mark(assessment: Assessment, one: Mark) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def gpu(assessment: Assessment, verdict: Verdict) -> dict[str, Any]:
+def _gpu(assessment: Assessment, verdict: Verdict) -> dict[str, Any]:
     one = verdict.gpu
     return {
         "node": one.node, "index": one.index, "uuid_hash": one.uuid_hash, "model": one.model, "attempt": one.attempt,
         "state": verdict.state, "severity": verdict.severity, "confirmed": verdict.confirmed,
         "whole_node": verdict.of_node, "exit_code": code_of(verdict), "reason": verdict.reason or None,
         "notes": verdict.notes, "next": verdict.next or None,
-        "lowest": mark(assessment, verdict.worst) if verdict.worst else None,
-        "slow": [mark(assessment, each) for each in verdict.slow],
+        "lowest": _mark(assessment, verdict.worst) if verdict.worst else None,
+        "slow": [_mark(assessment, each) for each in verdict.slow],
     }  # fmt: skip
 
 
-def finding(one: found.Finding) -> dict[str, Any]:
+def _finding(one: found.Finding) -> dict[str, Any]:
     return {
         "severity": one.severity, "state": one.state, "node": one.node or None, "indexes": list(one.indexes),
         "whole_node": one.whole, "reason": one.reason, "next": one.next or None,
     }  # fmt: skip
 
 
-def rows(assessment: Assessment, number: int, group: Group) -> list[dict[str, Any]]:
+def _rows(assessment: Assessment, number: int, group: Group) -> list[dict[str, Any]]:
     """The columns of a judged group."""
     parts = group.columns
     return [
@@ -64,7 +64,7 @@ def document(assessment: Assessment) -> dict[str, Any]:
     measured, expected = found.coverage(assessment)
     manifest, own = assessment.fleet.manifest, assessment.expected
     return {
-        "schema": SCHEMA,
+        "schema": _SCHEMA,
         "fleet": one_line(str(assessment.fleet.folder)),
         "planned": text_of(manifest.planned) if manifest else None,
         "suite": manifest.suite if manifest else None,
@@ -73,12 +73,12 @@ def document(assessment: Assessment) -> dict[str, Any]:
         "coverage": {"measured": measured, "expected": expected},
         "states": found.counts(assessment),
         "flagged": found.flagged(assessment),
-        "findings": [finding(one) for one in found.findings(assessment)],
+        "findings": [_finding(one) for one in found.findings(assessment)],
         "groups": [
             {"gpus": len(group.members), "judged": group.columns is not None, "differs": list(group.differs)}
             for group in assessment.groups
         ],
-        "rows": [row for n, group in enumerate(assessment.groups) for row in rows(assessment, n, group)],
+        "rows": [row for n, group in enumerate(assessment.groups) for row in _rows(assessment, n, group)],
         "expected": {
             "comparisons": own.comparisons, "spread": known(own.spread), "false_flags": known(own.false_flags, 3),
             "found": [{"slower": slower, "chance": known(chance, 3)} for slower, chance in own.found.items()],
@@ -88,5 +88,5 @@ def document(assessment: Assessment) -> dict[str, Any]:
             {"key": key, "values": [{"value": one.value, "gpus": one.gpus, "nodes": one.nodes} for one in values]}
             for key, values in found.differences(assessment).items()
         ],
-        "gpus": [gpu(assessment, verdict) for verdict in assessment.verdicts],
+        "gpus": [_gpu(assessment, verdict) for verdict in assessment.verdicts],
     }  # fmt: skip

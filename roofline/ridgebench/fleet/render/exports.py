@@ -14,7 +14,7 @@ from ..judging.states import SLOW_ONCE, WRONG, Verdict, code_of
 
 COLUMNS = ("node", "index", "uuid_hash", "model", "state", "severity", "confirmed", "attempt", "lowest_pass", "lowest_row",
            "lowest_ratio", "lowest_z", "reason", "next")  # fmt: skip
-ERRORS = (FAILED, STARTED, MISSING, WRONG)  # of JUnit; other states are failures
+_ERRORS = (FAILED, STARTED, MISSING, WRONG)  # of JUnit; other states are failures
 
 
 def to_csv(assessment: Assessment) -> str:
@@ -30,29 +30,29 @@ def to_csv(assessment: Assessment) -> str:
     return csv_table([*COLUMNS, *(f"{column.pass_} {column.row}" for column in assessment.columns)], lines)
 
 
-def judged(verdict: Verdict) -> Judged:
+def _judged(verdict: Verdict) -> Judged:
     """A GPU as a test case: what is slow once is skipped, as undecided results are."""
     gpu, code = verdict.gpu, code_of(verdict)
     name, notes = gpu.node if gpu.host else f"{gpu.node} GPU {found.name_of(gpu.index)}", "; ".join(verdict.notes)
     if code == OK:
         return Judged(name, verdict.state, PASSED, notes=notes)
-    outcome = SKIPPED if code == SLOW_ONCE else ERROR if verdict.state in ERRORS else FAILURE
+    outcome = SKIPPED if code == SLOW_ONCE else ERROR if verdict.state in _ERRORS else FAILURE
     return Judged(name, verdict.state, outcome, f"{verdict.state}: {verdict.reason}", f"next: {verdict.next}", notes)
 
 
 def to_junit(assessment: Assessment) -> str:
-    return junit("ridgebench fleet", "ridgebench.fleet", list(map(judged, assessment.verdicts)))
+    return junit("ridgebench fleet", "ridgebench.fleet", list(map(_judged, assessment.verdicts)))
 
 
-def gpu_labels(verdict: Verdict) -> dict[str, Any]:
+def _gpu_labels(verdict: Verdict) -> dict[str, Any]:
     return {"node": verdict.gpu.node, "gpu": found.name_of(verdict.gpu.index), "uuid_hash": verdict.gpu.uuid_hash}
 
 
-def lowest(assessment: Assessment) -> Iterator[Sample]:
+def _lowest(assessment: Assessment) -> Iterator[Sample]:
     for verdict in assessment.verdicts:
         if verdict.worst:
             column = assessment.columns[verdict.worst.column]
-            yield gpu_labels(verdict) | {"pass": column.pass_, "row": column.row}, verdict.worst.ratio
+            yield _gpu_labels(verdict) | {"pass": column.pass_, "row": column.row}, verdict.worst.ratio
 
 
 def to_prometheus(assessment: Assessment) -> str:
@@ -73,8 +73,8 @@ def to_prometheus(assessment: Assessment) -> str:
         prometheus("ridgebench_fleet_expected_false_flags", "False flags that a healthy fleet has at most in such a report.",
                iter([({}, assessment.expected.false_flags)])),
         prometheus("ridgebench_fleet_gpu_exit_code", "Exit code that the state of the GPU leads to; 0 is well.",
-               ((gpu_labels(v) | {"state": v.state}, code_of(v)) for v in gpus)),
-        prometheus("ridgebench_fleet_gpu_lowest_ratio", "Lowest ratio to the median of the peers, and its row.", lowest(assessment)),
+               ((_gpu_labels(v) | {"state": v.state}, code_of(v)) for v in gpus)),
+        prometheus("ridgebench_fleet_gpu_lowest_ratio", "Lowest ratio to the median of the peers, and its row.", _lowest(assessment)),
         prometheus("ridgebench_fleet_row_median", "Median rate of the fleet, in the unit of the label.",
                ((labels, found.median_rate(assessment, fleet, n)) for labels, n in of_rows if fleet)),
         prometheus("ridgebench_fleet_row_spread_ratio", "Standard deviation over median, estimated by the MAD.",

@@ -15,11 +15,11 @@ from ..judging.judge import Assessment
 from ..places import REPORT
 from . import document, exports, markdown, page, picture
 
-MOST_LINES = 20  # of findings on the terminal
-COLUMNS = 100
+_MOST_LINES = 20  # of findings on the terminal
+_COLUMNS = 100
 
 
-def writers() -> dict[str, Callable[[Assessment], str]]:
+def _writers() -> dict[str, Callable[[Assessment], str]]:
     """The text files of a report."""
     return {
         "report.json": lambda assessment: json_text(document.document(assessment)),
@@ -35,7 +35,7 @@ def write_all(assessment: Assessment, out: Optional[Path]) -> tuple[Path, str]:
     """Writes the report, without --out into the fleet's folder; returns its folder and the text of report.json."""
     try:
         folder = output_folder(out, assessment.fleet.folder, REPORT)
-        texts = {name: make(assessment) for name, make in writers().items()}
+        texts = {name: make(assessment) for name, make in _writers().items()}
         for name, text in texts.items():
             write_at_once(folder / name, text)
         with warnings.catch_warnings():  # a name that Matplotlib's font lacks is no fault of the picture
@@ -50,11 +50,11 @@ def summary(assessment: Assessment, folder: Path) -> str:
     """One screen: the title, what to do, what the report can see."""
     every = found.findings(assessment)
     lines = [found.title(assessment), found.coverage_text(assessment)]
-    table = aligned([[one.severity, one.state, f"{one.where}: {one.reason}"] for one in every[:MOST_LINES]])
+    table = aligned([[one.severity, one.state, f"{one.where}: {one.reason}"] for one in every[:_MOST_LINES]])
     for one, line in zip(every, table):
         lines.append(one_line(line))
         lines += [one_line(f"     > {one.next}")] if one.next else []
-    lines += [one_line(f"{len(every) - MOST_LINES} more: see {folder / 'report.md'}")] if len(every) > MOST_LINES else []
+    lines += [one_line(f"{len(every) - _MOST_LINES} more: see {folder / 'report.md'}")] if len(every) > _MOST_LINES else []
     whole = " ".join(found.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign
-    sight = textwrap.fill(whole, COLUMNS).replace("\u00a0", " ")
+    sight = textwrap.fill(whole, _COLUMNS).replace("\u00a0", " ")
     return "\n".join([*lines, sight, one_line(f"report: {folder / 'report.html'}")]) + "\n"

@@ -13,12 +13,12 @@ from ..judging.states import FINE, SLOW, STATES
 
 MOST_GPUS = 2048  # that the map shows one by one
 WIDTH = 1176  # px of the page
-LARGE, SMALL, TINY = (72, 34), (37, 20), (44, 18)  # px of a cell: few GPUs, many, whole nodes
-FEW_NODES = 8  # that have large cells
-CHARACTER = 7.2  # px of a digit in the name of a node
-GAP = 2
-BLOCK_GAP = 28
-HEAD = 20  # px above a block
+_LARGE, _SMALL, _TINY = (72, 34), (37, 20), (44, 18)  # px of a cell: few GPUs, many, whole nodes
+_FEW_NODES = 8  # that have large cells
+_CHARACTER = 7.2  # px of a digit in the name of a node
+_GAP = 2
+_BLOCK_GAP = 28
+_HEAD = 20  # px above a block
 
 
 class Cell(NamedTuple):
@@ -30,7 +30,7 @@ class Cell(NamedTuple):
     name: str
 
 
-class Text(NamedTuple):
+class _Text(NamedTuple):
     x: float
     y: float
     text: str
@@ -42,7 +42,7 @@ class Layout(NamedTuple):
     height: float
     size: tuple[float, float]  # of a cell
     cells: list[Cell]
-    texts: list[Text]
+    texts: list[_Text]
     whole_nodes: bool
 
 
@@ -56,56 +56,56 @@ def by_node(assessment: Assessment) -> dict[str, dict[int, list[int]]]:
     return found
 
 
-def block(nodes: list[str], table: dict, left: float, size: tuple[int, int], label: float, slots: int) -> tuple[list, list]:
+def _block(nodes: list[str], table: dict, left: float, size: tuple[int, int], label: float, slots: int) -> tuple[list, list]:
     """The cells and texts of one block; its top is at 0."""
     width, height = size
     cells, texts = [], []
     for slot in range(slots):
-        texts.append(Text(left + label + slot * (width + GAP) + width / 2, HEAD - 7, str(slot), "middle"))
+        texts.append(_Text(left + label + slot * (width + _GAP) + width / 2, _HEAD - 7, str(slot), "middle"))
     for line, node in enumerate(nodes):
-        y = HEAD + line * (height + GAP)
-        texts.append(Text(left + label - 8, y + height / 2, node, "end"))
+        y = _HEAD + line * (height + _GAP)
+        texts.append(_Text(left + label - 8, y + height / 2, node, "end"))
         for slot, members in sorted(table[node].items()):
-            cells.append(Cell(left + label + slot * (width + GAP), y, tuple(members), f"{node} GPU {slot}"))
+            cells.append(Cell(left + label + slot * (width + _GAP), y, tuple(members), f"{node} GPU {slot}"))
     return cells, texts
 
 
-def of_gpus(table: dict, width: float) -> Layout:
+def _of_gpus(table: dict, width: float) -> Layout:
     slots = 1 + max((slot for line in table.values() for slot in line), default=0)
-    size = LARGE if len(table) <= FEW_NODES and slots * (LARGE[0] + GAP) < width - 120 else SMALL
-    label = 16 + CHARACTER * min(18, max(map(len, table), default=0))
-    block_width = label + slots * (size[0] + GAP)
-    beside = max(1, int((width + BLOCK_GAP) // (block_width + BLOCK_GAP)))
+    size = _LARGE if len(table) <= _FEW_NODES and slots * (_LARGE[0] + _GAP) < width - 120 else _SMALL
+    label = 16 + _CHARACTER * min(18, max(map(len, table), default=0))
+    block_width = label + slots * (size[0] + _GAP)
+    beside = max(1, int((width + _BLOCK_GAP) // (block_width + _BLOCK_GAP)))
     names = list(table)
-    lines = max(-(-len(names) // beside), min(len(names), FEW_NODES), 1)
+    lines = max(-(-len(names) // beside), min(len(names), _FEW_NODES), 1)
     cells, texts, columns = [], [], -(-len(names) // lines)
     for number in range(columns):
         part = names[number * lines : (number + 1) * lines]
-        more = block(part, table, number * (block_width + BLOCK_GAP), size, label, slots)
+        more = _block(part, table, number * (block_width + _BLOCK_GAP), size, label, slots)
         cells, texts = cells + more[0], texts + more[1]
-    whole = columns * (block_width + BLOCK_GAP) - BLOCK_GAP
-    return Layout(max(whole, 1), HEAD + lines * (size[1] + GAP), size, cells, texts, False)
+    whole = columns * (block_width + _BLOCK_GAP) - _BLOCK_GAP
+    return Layout(max(whole, 1), _HEAD + lines * (size[1] + _GAP), size, cells, texts, False)
 
 
-def of_nodes(table: dict, width: float) -> Layout:
-    names, (across, down) = list(table), TINY
-    label = 16 + CHARACTER * min(18, max(map(len, names)))
-    beside = int((width - label) // (across + GAP))
+def _of_nodes(table: dict, width: float) -> Layout:
+    names, (across, down) = list(table), _TINY
+    label = 16 + _CHARACTER * min(18, max(map(len, names)))
+    beside = int((width - label) // (across + _GAP))
     cells, texts = [], []
     for number, node in enumerate(names):
         line, place = divmod(number, beside)
         members = tuple(index for slot in table[node].values() for index in slot)
-        cells.append(Cell(label + place * (across + GAP), line * (down + GAP), members, node))
+        cells.append(Cell(label + place * (across + _GAP), line * (down + _GAP), members, node))
         if place == 0:
-            texts.append(Text(label - 8, line * (down + GAP) + down / 2, node, "end"))
+            texts.append(_Text(label - 8, line * (down + _GAP) + down / 2, node, "end"))
     lines = -(-len(names) // beside)
-    return Layout(label + beside * (across + GAP), lines * (down + GAP), TINY, cells, texts, True)
+    return Layout(label + beside * (across + _GAP), lines * (down + _GAP), _TINY, cells, texts, True)
 
 
 def make_layout(table: dict[str, dict[int, list[int]]], width: float = WIDTH) -> Layout:
     """The layout of by_node()'s table in this width (px)."""
     number = sum(len(members) for line in table.values() for members in line.values())
-    return of_nodes(table, width) if number > MOST_GPUS else of_gpus(table, width)
+    return _of_nodes(table, width) if number > MOST_GPUS else _of_gpus(table, width)
 
 
 def state_of(assessment: Assessment, cell: Cell) -> str:

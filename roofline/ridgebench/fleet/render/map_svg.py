@@ -22,7 +22,7 @@ def lowest_ratio(assessment: Assessment, cell: Cell) -> float:
     return math.nan if index is None else assessment.verdicts[index].worst.ratio
 
 
-def described(assessment: Assessment, cell: Cell, whole: bool) -> str:
+def _described(assessment: Assessment, cell: Cell, whole: bool) -> str:
     """What a pointer shows: 'gn2 GPU 3: SLOW, 92.1 % of the median in dram_copy/vec16/fp32 (loaded)'."""
     index = lowest(assessment, cell)
     state = state_of(assessment, cell)
@@ -35,7 +35,7 @@ def described(assessment: Assessment, cell: Cell, whole: bool) -> str:
     return "; ".join([text, *filter(None, (verdict.reason, *verdict.notes))])
 
 
-def cell_svg(assessment: Assessment, cell: Cell, layout: Layout, number: int) -> str:
+def _cell_svg(assessment: Assessment, cell: Cell, layout: Layout, number: int) -> str:
     state, ratio = state_of(assessment, cell), lowest_ratio(assessment, cell)
     sign = colours.SIGNS.get(state)
     text = sign if sign is not None else "" if math.isnan(ratio) else percent(ratio)
@@ -43,14 +43,14 @@ def cell_svg(assessment: Assessment, cell: Cell, layout: Layout, number: int) ->
     slow = " slow" if sign is None and is_slow(assessment, cell) else ""
     width, height = layout.size
     return element(
-        "g", element("title", text=described(assessment, cell, layout.whole_nodes)),
+        "g", element("title", text=_described(assessment, cell, layout.whole_nodes)),
         element("rect", x=cell.x, y=cell.y, width=width, height=height, rx=2),
         element("text", x=cell.x + width / 2, y=cell.y + height / 2, text=text),
         class_=f"cell {kind}{slow}", id=f"c{number}",
     )  # fmt: skip
 
 
-def hatch() -> str:
+def _hatch() -> str:
     """The pattern of a GPU without results."""
     line = element("path", d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5", class_="hatch-line")
     return element("defs", element("pattern", line, id="hatch", width=6, height=6, patternUnits="userSpaceOnUse"))
@@ -59,9 +59,9 @@ def hatch() -> str:
 def draw(assessment: Assessment, layout: Layout) -> str:
     pad = 3.0
     texts = [element("text", x=one.x, y=one.y, class_=f"name {one.anchor}", text=one.text) for one in layout.texts]
-    cells = [cell_svg(assessment, cell, layout, number) for number, cell in enumerate(layout.cells)]
+    cells = [_cell_svg(assessment, cell, layout, number) for number, cell in enumerate(layout.cells)]
     return element(
-        "svg", element("title", text="Map of the fleet: percent of the median", id="map-title"), hatch(),
+        "svg", element("title", text="Map of the fleet: percent of the median", id="map-title"), _hatch(),
         element("g", *texts, class_="names", aria_hidden="true"), *(f"\n{cell}" for cell in cells),
         xmlns="http://www.w3.org/2000/svg", id="map", class_="map large" if layout.size[0] > 60 else "map", role="img",
         width=layout.width + 2 * pad, viewBox=f"{-pad} {-pad} {layout.width + 2 * pad:.0f} {layout.height + 2 * pad:.0f}",
@@ -81,7 +81,7 @@ def key(assessment: Assessment, layout: Layout) -> str:
     return f'<ul class="key-list">{"".join(items)}</ul>'
 
 
-def per_mille(value: float) -> Optional[int]:
+def _per_mille(value: float) -> Optional[int]:
     return None if math.isnan(value) else round(10000 * value)
 
 
@@ -96,7 +96,7 @@ def data(assessment: Assessment, layout: Layout) -> dict[str, Any]:
         for place, cell in enumerate(layout.cells):
             own = ratio[list(cell.members), number]
             own = own[~np.isnan(own)]
-            values.append(None if signed[place] or not len(own) else per_mille(float(own.min())))
+            values.append(None if signed[place] or not len(own) else _per_mille(float(own.min())))
             if not signed[place] and scored_slow[list(cell.members), number].any():
                 slow.append(place)
         columns.append({"name": column.name + ", per clock" * column.per_clock, "values": values, "slow": slow})

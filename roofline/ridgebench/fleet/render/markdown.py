@@ -14,21 +14,21 @@ from ..judging.judge import Assessment
 MOST = 50  # lines of a table
 
 
-def cell(text: str) -> str:
+def _cell(text: str) -> str:
     return markdown(re.sub(r"\s+", " ", text))
 
 
 def table(head: tuple[str, ...], lines: list[tuple[str, ...]], commands: Collection[int] = ()) -> str:
     """A table with escaped texts; commands: columns whose texts are shown as code."""
     shown = [
-        [cell(text) if column not in commands else markdown_code(clean(text)) if text else "" for column, text in enumerate(line)]
+        [_cell(text) if column not in commands else markdown_code(clean(text)) if text else "" for column, text in enumerate(line)]
         for line in lines[:MOST]
     ]
     more = f"\n{counted(len(lines) - MOST, 'more line')}: see report.json\n" if len(lines) > MOST else ""
     return f"{markdown_table(head, shown)}\n{more}"
 
 
-def rows(assessment: Assessment, per_clock: bool) -> list[tuple[str, ...]]:
+def _rows(assessment: Assessment, per_clock: bool) -> list[tuple[str, ...]]:
     fleet = assessment.groups[0]
     return [
         (column.label, column.pass_, str(int(fleet.columns.count[n])),
@@ -51,7 +51,7 @@ def to_markdown(assessment: Assessment) -> str:
         parts += ["## Slow GPUs in their lowest row\n", table(HEAD, [tuple(one) for one in slow])]
     head = ("row", "pass", "GPUs", "median", "spread", "slow below")
     for per_clock, name in ((False, "Rows"), (True, "Rows at the power limit, judged per clock")):
-        lines = rows(assessment, per_clock) if assessment.groups else []
+        lines = _rows(assessment, per_clock) if assessment.groups else []
         parts += [f"## {name}\n", table(head, lines)] if lines else []
     differing = found.differences(assessment)
     if differing:

@@ -14,15 +14,15 @@ from ..judging.states import FAIL, FAST, FINE, STATES, WARN
 from . import colours, map_svg, strips, tables
 from .layout import by_node, make_layout
 
-ASSETS = Path(__file__).parent / "assets"
+_ASSETS = Path(__file__).parent / "assets"
 
 
 @cache
-def asset(name: str) -> str:
-    return (ASSETS / name).read_text("utf-8")
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text("utf-8")
 
 
-def style() -> str:
+def _style() -> str:
     """The style of the report of a run, then that of the fleet, with the colours of both themes. Paper is light."""
     light, dark = (f"color-scheme:{name};{colours.variables(name)}" for name in ("light", "dark"))
     rules = [
@@ -31,10 +31,10 @@ def style() -> str:
         f"@media screen{{:root[data-theme=dark]{{{dark}}}}}",
     ]
     rules += [f".s{n}{{--fill:var(--fill{n});--text:var(--ink{n})}}" for n in range(len(colours.NAMES))]
-    return "\n".join([*rules, run_page.asset("report.css"), asset("fleet.css")])
+    return "\n".join([*rules, run_page.asset("report.css"), _asset("fleet.css")])
 
 
-def tiles(assessment: Assessment) -> str:
+def _tiles(assessment: Assessment) -> str:
     """The number of GPUs in each state that occurs; coverage first."""
     measured, expected = found.coverage(assessment)
     parts = [f'<li><b>{measured:,}{f" of {expected:,}" if expected is not None else ""}</b><span>measured</span></li>']
@@ -46,7 +46,7 @@ def tiles(assessment: Assessment) -> str:
     return f'<ul class="tiles">{"".join(parts)}</ul>'
 
 
-def subtitle(assessment: Assessment) -> str:
+def _subtitle(assessment: Assessment) -> str:
     fleet = assessment.fleet
     models = list(dict.fromkeys(gpu.model for gpu in fleet.gpus if gpu.model))
     more = and_more(len(models) - 2)
@@ -59,33 +59,33 @@ def subtitle(assessment: Assessment) -> str:
     return escape(" · ".join(filter(None, parts)))
 
 
-def choices(assessment: Assessment) -> str:
+def _choices(assessment: Assessment) -> str:
     """The rows that the map can show."""
     options = [f'<option value="{n}">{escape(column.name)}</option>' for n, column in enumerate(assessment.columns)]
     return f'<option value="-1">lowest row of each GPU</option>{"".join(options)}'
 
 
-def urgent(assessment: Assessment) -> int:
+def _urgent(assessment: Assessment) -> int:
     return sum(one.severity in (FAIL, WARN) for one in found.findings(assessment))
 
 
 def document(assessment: Assessment) -> str:
     """The whole page."""
     layout = make_layout(by_node(assessment))
-    css, script = style(), asset("fleet.js")
+    css, script = _style(), _asset("fleet.js")
     policy = run_page.POLICY.format(scripts=run_page.digest(script), style=run_page.digest(css))
-    number = urgent(assessment)
+    number = _urgent(assessment)
     parts = {
         "policy": policy,
         "title": escape(found.title(assessment)),
         "style": css,
-        "subtitle": subtitle(assessment),
-        "tiles": tiles(assessment),
+        "subtitle": _subtitle(assessment),
+        "tiles": _tiles(assessment),
         "findings": tables.findings_table(assessment),
         "urgent": f"{counted(number, 'thing')} to do" if number else "",
         "details": tables.details_table(assessment),
         "unit": "; each cell is a node, with its lowest GPU" if layout.whole_nodes else "",
-        "choices": choices(assessment),
+        "choices": _choices(assessment),
         "map": map_svg.draw(assessment, layout),
         "key": map_svg.key(assessment, layout),
         "strips": strips.draw(assessment) if assessment.groups else "",
@@ -97,5 +97,5 @@ def document(assessment: Assessment) -> str:
         "script": script,
     }
     # One pass over the template: a text that looks like a placeholder stays a text.
-    pieces = asset("fleet.html").split("@@")
+    pieces = _asset("fleet.html").split("@@")
     return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))

@@ -21,23 +21,23 @@ from . import colours
 from .layout import MOST_GPUS, Cell, Layout, by_node, is_slow, make_layout, state_of
 from .map_svg import lowest_ratio, percent
 
-WIDTHS = range(320, 4000, 80)  # px of the layouts of which the largest picture is taken
-POINTS = 72.0  # to the inch
-LARGEST = 0.017  # inches of a px: a cell of a small fleet is not larger
-LEAST_TEXT = 4.5  # points; smaller numbers are left out, and the colour remains
-KEY = 0.62  # inches below the map
+_WIDTHS = range(320, 4000, 80)  # px of the layouts of which the largest picture is taken
+_POINTS = 72.0  # to the inch
+_LARGEST = 0.017  # inches of a px: a cell of a small fleet is not larger
+_LEAST_TEXT = 4.5  # points; smaller numbers are left out, and the colour remains
+_KEY = 0.62  # inches below the map
 
 
-def best_layout(assessment: Assessment, width: float, height: float) -> tuple[Layout, float]:
+def _best_layout(assessment: Assessment, width: float, height: float) -> tuple[Layout, float]:
     """The layout whose px are largest in this room (inches), and the inches of a px."""
     table = by_node(assessment)
-    layouts = (make_layout(table, float(px)) for px in WIDTHS)
-    scaled = ((min(width / one.width, height / one.height, LARGEST), one) for one in layouts)
+    layouts = (make_layout(table, float(px)) for px in _WIDTHS)
+    scaled = ((min(width / one.width, height / one.height, _LARGEST), one) for one in layouts)
     scale, layout = max(scaled, key=lambda item: item[0])
     return layout, scale
 
 
-def draw_cell(page: Axes, assessment: Assessment, cell: Cell, box: tuple, theme: Theme, size: float) -> None:
+def _draw_cell(page: Axes, assessment: Assessment, cell: Cell, box: tuple, theme: Theme, size: float) -> None:
     """box: left, bottom, width, height in inches; size: of the text, in points."""
     x, y, width, height = box
     state, ratio = state_of(assessment, cell), lowest_ratio(assessment, cell)
@@ -51,11 +51,11 @@ def draw_cell(page: Axes, assessment: Assessment, cell: Cell, box: tuple, theme:
         hatch = "////" if state == MISSING else None
         page.add_artist(Rectangle((x, y), width, height, facecolor=theme.background, edgecolor=theme.muted, linewidth=0.7, hatch=hatch))
         text, ink, weight = sign or "", theme.ink, "normal"
-    if text and size >= LEAST_TEXT:
+    if text and size >= _LEAST_TEXT:
         page.text(x + width / 2, y + height / 2, text, size=size, color=ink, weight=weight, ha="center", va="center_baseline")
 
 
-def draw_key(page: Axes, assessment: Assessment, layout: Layout, theme: Theme, base: float) -> None:
+def _draw_key(page: Axes, assessment: Assessment, layout: Layout, theme: Theme, base: float) -> None:
     """Steps of colour in the first line, the signs that occur in the second; base: the lower edge of the page."""
     x, y = MARGIN, base + 0.55
     for name, step in zip(colours.NAMES, colours.steps("light")):
@@ -75,27 +75,27 @@ def draw_key(page: Axes, assessment: Assessment, layout: Layout, theme: Theme, b
         x += 0.52 + labels.width(name, SMALL)
 
 
-def draw(assessment: Assessment, theme: Theme) -> Figure:
+def _draw(assessment: Assessment, theme: Theme) -> Figure:
     figure, page = new_page(theme)
     fleet = assessment.fleet
     models = ", ".join(dict.fromkeys(gpu.model for gpu in fleet.gpus if gpu.model)) or "no GPU"
     what = "each cell is a node with its lowest GPU" if len(fleet.gpus) > MOST_GPUS else "each cell is a GPU in its lowest row"
     notes = [f"{models} · {found.coverage_text(assessment)}", f"Percent of the median of comparable GPUs; {what}"]
     top = write_head(page, found.title(assessment), notes, theme)
-    bottom = MARGIN + KEY
-    layout, scale = best_layout(assessment, WIDTH - 2 * MARGIN, top - bottom)
+    bottom = MARGIN + _KEY
+    layout, scale = _best_layout(assessment, WIDTH - 2 * MARGIN, top - bottom)
     width, height = (scale * part for part in layout.size)
-    size = min(NORMAL + 2, 0.5 * height * POINTS, 0.32 * width * POINTS)
+    size = min(NORMAL + 2, 0.5 * height * _POINTS, 0.32 * width * _POINTS)
     for cell in layout.cells:
-        draw_cell(page, assessment, cell, (MARGIN + scale * cell.x, top - scale * cell.y - height, width, height), theme, size)
+        _draw_cell(page, assessment, cell, (MARGIN + scale * cell.x, top - scale * cell.y - height, width, height), theme, size)
     anchors = {"start": "left", "middle": "center", "end": "right"}
     for text in layout.texts:
-        page.text(MARGIN + scale * text.x, top - scale * text.y, text.text, size=min(SMALL + 1, max(size, LEAST_TEXT)),
+        page.text(MARGIN + scale * text.x, top - scale * text.y, text.text, size=min(SMALL + 1, max(size, _LEAST_TEXT)),
                   color=theme.muted, ha=anchors[text.anchor], va="center_baseline")  # fmt: skip
     base = top - scale * layout.height - bottom  # a small map needs no page of 16:9
     figure.set_size_inches(WIDTH, HEIGHT - base)
     page.set_ylim(base, HEIGHT)
-    draw_key(page, assessment, layout, theme, base)
+    _draw_key(page, assessment, layout, theme, base)
     page.text(MARGIN, base + 0.1, labels.fit(one_line(str(fleet.folder)), SMALL, HEIGHT), size=SMALL, color=theme.muted, va="bottom")
     return figure
 
@@ -104,6 +104,6 @@ def save(assessment: Assessment, folder: Path) -> None:
     """Writes map.svg and map.png."""
     theme = THEMES["light"]
     with drawing(theme):
-        figure = draw(assessment, theme)
+        figure = _draw(assessment, theme)
         for kind in ("svg", "png"):
             write(figure, folder / f"map.{kind}", kind)

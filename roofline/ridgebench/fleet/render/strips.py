@@ -14,58 +14,58 @@ from ..judging.judge import Assessment
 from ..judging.states import FAST, SLOW
 from .details import UNKNOWN
 
-WIDTH, LEFT, RIGHT, TOP = 1176, 340, 66, 26  # px
-STRIP, ROW_GAP, SECTION = 24, 8, 30
-LOWEST, HIGHEST = 0.80, 1.10  # ratios that the axis shows at most
-MOST_DOTS = 1024  # GPUs that are drawn one by one; more are a histogram
-BIN = 3.0  # px of a step of the histogram, and of a column of dots
-NAME_WIDTH = 7.3  # px of a letter
-LONGEST_NAME = 35  # letters of a row
-CLOSE = 64.0  # px between two marks of which each has a name
+_WIDTH, _LEFT, _RIGHT, _TOP = 1176, 340, 66, 26  # px
+_STRIP, _ROW_GAP, _SECTION = 24, 8, 30
+_LOWEST, _HIGHEST = 0.80, 1.10  # ratios that the axis shows at most
+_MOST_DOTS = 1024  # GPUs that are drawn one by one; more are a histogram
+_BIN = 3.0  # px of a step of the histogram, and of a column of dots
+_NAME_WIDTH = 7.3  # px of a letter
+_LONGEST_NAME = 35  # letters of a row
+_CLOSE = 64.0  # px between two marks of which each has a name
 
 
-class Axis:
+class _Axis:
     def __init__(self, assessment: Assessment) -> None:
         ratio = assessment.scored.ratio
         known = ratio[~np.isnan(ratio)]
         low = min(0.945, float(known.min()) - 0.005) if len(known) else 0.945
         high = max(1.035, float(known.max()) + 0.005) if len(known) else 1.035
-        self.low, self.high = max(LOWEST, math.floor(100 * low) / 100), min(HIGHEST, math.ceil(100 * high) / 100)
+        self.low, self.high = max(_LOWEST, math.floor(100 * low) / 100), min(_HIGHEST, math.ceil(100 * high) / 100)
 
     def x(self, ratio: float) -> float:
         """Ratios outside of the axis are at its ends."""
         share = (min(max(ratio, self.low), self.high) - self.low) / (self.high - self.low)
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
 
     def ticks(self) -> list[int]:
         step = 1 if self.high - self.low < 0.13 else 2 if self.high - self.low < 0.2 else 5
         return [n for n in range(round(100 * self.low), round(100 * self.high) + 1) if n % step == 0]
 
 
-def dots(xs: np.ndarray, middle: float) -> str:
+def _dots(xs: np.ndarray, middle: float) -> str:
     """Dots that do not cover each other as long as there is room: those of a column are beside the middle in turn."""
     seen: Counter = Counter()
     parts = []
     for x in xs.tolist():
-        rank = seen[round(x / BIN)]
-        seen[round(x / BIN)] += 1
+        rank = seen[round(x / _BIN)]
+        seen[round(x / _BIN)] += 1
         step = (rank + 1) // 2 * (1 if rank % 2 else -1)
         parts.append(f"M{x:.1f} {middle + max(-9, min(9, 2.4 * step)):.1f}h0")
     return element("path", class_="dots", d="".join(parts))
 
 
-def histogram(xs: np.ndarray, middle: float) -> str:
+def _histogram(xs: np.ndarray, middle: float) -> str:
     """The square root of the number of GPUs at each place, so that a single one is visible."""
-    counts = Counter((xs // BIN).astype(int).tolist())
+    counts = Counter((xs // _BIN).astype(int).tolist())
     most = max(counts.values(), default=1)
     parts = []
     for place, count in sorted(counts.items()):
         half = max(0.8, 10 * math.sqrt(count / most))
-        parts.append(f"M{place * BIN:.1f} {middle - half:.1f}v{2 * half:.1f}")
+        parts.append(f"M{place * _BIN:.1f} {middle - half:.1f}v{2 * half:.1f}")
     return element("path", class_="bars", d="".join(parts))
 
 
-class Marked(NamedTuple):
+class _Marked(NamedTuple):
     """A GPU that is flagged in a column."""
 
     ratio: float
@@ -74,29 +74,29 @@ class Marked(NamedTuple):
     gpu: str
 
 
-def marked(assessment: Assessment, column: int) -> list[Marked]:
+def _marked(assessment: Assessment, column: int) -> list[_Marked]:
     """The lowest first."""
     scored, found = assessment.scored, []
     for kind, flags in ((SLOW, scored.slow), (FAST, scored.fast)):
         for index in np.flatnonzero(flags[:, column]).tolist():
             gpu, ratio = assessment.fleet.gpus[index], float(scored.ratio[index, column])
             if not math.isnan(ratio):
-                found.append(Marked(ratio, kind, gpu.node, name_of(gpu.index)))
+                found.append(_Marked(ratio, kind, gpu.node, name_of(gpu.index)))
     return sorted(found)
 
 
-def clusters(axis: Axis, found: list[Marked]) -> list[list[Marked]]:
+def _clusters(axis: _Axis, found: list[_Marked]) -> list[list[_Marked]]:
     """Neighbours that are too close for a name each."""
-    groups: list[list[Marked]] = []
+    groups: list[list[_Marked]] = []
     for one in found:
-        if groups and groups[-1][0].kind == one.kind and axis.x(one.ratio) - axis.x(groups[-1][-1].ratio) < CLOSE:
+        if groups and groups[-1][0].kind == one.kind and axis.x(one.ratio) - axis.x(groups[-1][-1].ratio) < _CLOSE:
             groups[-1].append(one)
         else:
             groups.append([one])
     return groups
 
 
-def name_of_cluster(axis: Axis, group: list[Marked]) -> str:
+def _name_of_cluster(axis: _Axis, group: list[_Marked]) -> str:
     """'gn2/3', 'gn2 ×8' for GPUs of one node, or 'gn2/3 +4'; with the number where it is beyond the axis."""
     beyond = f" {100 * group[0].ratio:.0f} %" if group[0].ratio < axis.low else ""
     if len(group) == 1:
@@ -106,17 +106,17 @@ def name_of_cluster(axis: Axis, group: list[Marked]) -> str:
     return f"{group[0].node}/{group[0].gpu} +{len(group) - 1}{beyond}"
 
 
-def labels(axis: Axis, found: list[Marked], middle: float) -> Iterator[str]:
+def _labels(axis: _Axis, found: list[_Marked], middle: float) -> Iterator[str]:
     """Marks of the flagged GPUs, and a name for each cluster where there is room at its left or right."""
-    end = float(LEFT)
-    groups = clusters(axis, found)
+    end = float(_LEFT)
+    groups = _clusters(axis, found)
     for place, group in enumerate(groups):
         for one in group:
             yield element("circle", element("title", text=f"{one.node}/{one.gpu}: {100 * one.ratio:.1f} %"), cx=axis.x(one.ratio),
                           cy=middle, r=3.6, class_=f"mark {one.kind.lower()}")  # fmt: skip
-        name, left, right = name_of_cluster(axis, group), axis.x(group[0].ratio) - 8, axis.x(group[-1].ratio) + 8
-        room = axis.x(groups[place + 1][0].ratio) - 8 if place + 1 < len(groups) else WIDTH - RIGHT
-        width = NAME_WIDTH * len(name)
+        name, left, right = _name_of_cluster(axis, group), axis.x(group[0].ratio) - 8, axis.x(group[-1].ratio) + 8
+        room = axis.x(groups[place + 1][0].ratio) - 8 if place + 1 < len(groups) else _WIDTH - _RIGHT
+        width = _NAME_WIDTH * len(name)
         if left - width > end:
             yield element("text", x=left, y=middle, text=name, class_=f"label end {group[0].kind.lower()}")
         elif right + width < room:
@@ -125,8 +125,8 @@ def labels(axis: Axis, found: list[Marked], middle: float) -> Iterator[str]:
         end = right
 
 
-def strip(assessment: Assessment, axis: Axis, column: int, top: float) -> str:
-    middle, one = top + STRIP / 2, assessment.columns[column]
+def _strip(assessment: Assessment, axis: _Axis, column: int, top: float) -> str:
+    middle, one = top + _STRIP / 2, assessment.columns[column]
     ratio = assessment.scored.ratio[:, column]
     flags = assessment.scored.slow[:, column] | assessment.scored.fast[:, column]
     xs = np.sort([axis.x(value) for value in ratio[~np.isnan(ratio) & ~flags].tolist()])
@@ -134,18 +134,18 @@ def strip(assessment: Assessment, axis: Axis, column: int, top: float) -> str:
     cut, spread = float(fleet.cut[column]), float(fleet.own[column])
     shade = edge = ""
     if not math.isnan(cut):
-        shade = element("rect", class_="shade", x=LEFT, y=top + 1, width=axis.x(cut) - LEFT, height=STRIP - 2)
-        edge = element("path", class_="cut", d=f"M{axis.x(cut):.1f} {top + 1:.1f}v{STRIP - 2}")
+        shade = element("rect", class_="shade", x=_LEFT, y=top + 1, width=axis.x(cut) - _LEFT, height=_STRIP - 2)
+        edge = element("path", class_="cut", d=f"M{axis.x(cut):.1f} {top + 1:.1f}v{_STRIP - 2}")
     return "".join((
-        shade, edge, (dots if len(xs) <= MOST_DOTS else histogram)(xs, middle),
-        element("text", x=LEFT - 10, y=middle, text=one.pass_, class_="end quiet"),
-        element("text", x=WIDTH - RIGHT + 10, y=middle, class_="quiet",
+        shade, edge, (_dots if len(xs) <= _MOST_DOTS else _histogram)(xs, middle),
+        element("text", x=_LEFT - 10, y=middle, text=one.pass_, class_="end quiet"),
+        element("text", x=_WIDTH - _RIGHT + 10, y=middle, class_="quiet",
                 text=UNKNOWN if math.isnan(spread) else f"± {100 * spread:.1f} %"),
-        *labels(axis, marked(assessment, column), middle),
+        *_labels(axis, _marked(assessment, column), middle),
     ))  # fmt: skip
 
 
-def frame(axis: Axis, top: float, bottom: float) -> str:
+def _frame(axis: _Axis, top: float, bottom: float) -> str:
     grid = []
     for tick in axis.ticks():
         x = axis.x(tick / 100)
@@ -154,26 +154,26 @@ def frame(axis: Axis, top: float, bottom: float) -> str:
     return element("g", *grid, class_="grid")
 
 
-def heading(y: float, text: str) -> str:
+def _heading(y: float, text: str) -> str:
     return element("text", x=0, y=y, text=text, class_="heading")
 
 
 def draw(assessment: Assessment) -> str:
     """All strips; those of rows at the power limit come last, under a heading of their own."""
-    axis, y, parts, previous = Axis(assessment), float(TOP), [], None
+    axis, y, parts, previous = _Axis(assessment), float(_TOP), [], None
     for number, column in enumerate(assessment.columns):
         if previous is not None and previous.row != column.row:
-            y += ROW_GAP
+            y += _ROW_GAP
         if column.per_clock and (previous is None or not previous.per_clock):
-            y += SECTION
-            parts.append(heading(y - 12, "At the power limit, rate per clock cycle"))
+            y += _SECTION
+            parts.append(_heading(y - 12, "At the power limit, rate per clock cycle"))
         if previous is None or previous.row != column.row:
-            name = ends(column.label.removesuffix("/steady"), LONGEST_NAME, "…")
-            parts.append(element("text", element("title", text=column.row), x=0, y=y + STRIP / 2, text=name, class_="row"))
-        parts.append(strip(assessment, axis, number, y) + "\n")
-        y, previous = y + STRIP, column
+            name = ends(column.label.removesuffix("/steady"), _LONGEST_NAME, "…")
+            parts.append(element("text", element("title", text=column.row), x=0, y=y + _STRIP / 2, text=name, class_="row"))
+        parts.append(_strip(assessment, axis, number, y) + "\n")
+        y, previous = y + _STRIP, column
     return element(
-        "svg", element("title", text="Each GPU in each row, in percent of the median", id="strip-title"), frame(axis, TOP, y), *parts,
-        xmlns="http://www.w3.org/2000/svg", class_="strips", role="img", width=WIDTH, viewBox=f"0 0 {WIDTH} {y + 6:.0f}",
+        "svg", element("title", text="Each GPU in each row, in percent of the median", id="strip-title"), _frame(axis, _TOP, y), *parts,
+        xmlns="http://www.w3.org/2000/svg", class_="strips", role="img", width=_WIDTH, viewBox=f"0 0 {_WIDTH} {y + 6:.0f}",
         aria_labelledby="strip-title",
     )  # fmt: skip

@@ -10,36 +10,36 @@ from ..judging import findings as found
 from ..judging.judge import Assessment
 from .details import HEAD, details, rate, share
 
-MOST = 200  # lines of a table; report.json and gpus.csv have all
+_MOST = 200  # lines of a table; report.json and gpus.csv have all
 
 
-def table(head: Iterable[str], lines: list[list[str]], numbers: Collection[int] = (), css: str = "") -> str:
-    """A table of cells that are HTML already, with at most MOST lines; numbers: columns that are aligned at the right."""
-    more = f'<p class="quiet">{counted(len(lines) - MOST, "more line")}: see report.json and gpus.csv</p>' if len(lines) > MOST else ""
-    return html_table(head, lines[:MOST], numbers, css) + more
+def _table(head: Iterable[str], lines: list[list[str]], numbers: Collection[int] = (), css: str = "") -> str:
+    """A table of cells that are HTML already, with at most _MOST lines; numbers: columns that are aligned at the right."""
+    more = f'<p class="quiet">{counted(len(lines) - _MOST, "more line")}: see report.json and gpus.csv</p>' if len(lines) > _MOST else ""
+    return html_table(head, lines[:_MOST], numbers, css) + more
 
 
-def badge(severity: str) -> str:
+def _badge(severity: str) -> str:
     return f'<b class="badge {severity.lower()}">{severity}</b>'
 
 
 def findings_table(assessment: Assessment) -> str:
     lines = [
-        [badge(one.severity), one.state.replace("_", " "), escape(one.where), escape(one.reason),
+        [_badge(one.severity), one.state.replace("_", " "), escape(one.where), escape(one.reason),
          f"<code>{escape(one.next)}</code>" if one.next else ""]
         for one in found.findings(assessment)
     ]  # fmt: skip
     if not lines:
         return '<p class="quiet">Nothing to do.</p>'
-    return table(("Severity", "State", "Where", "Why", "Next command"), lines, css="findings")
+    return _table(("Severity", "State", "Where", "Why", "Next command"), lines, css="findings")
 
 
 def details_table(assessment: Assessment) -> str:
-    lines = [[escape(text) for text in one] for one in details(assessment, MOST + 1)]
+    lines = [[escape(text) for text in one] for one in details(assessment, _MOST + 1)]
     if not lines:
         return ""
     head = [name if len(name) == 1 else name[0].upper() + name[1:] for name in HEAD]
-    return f"<h3>Slow GPUs in their lowest row</h3>{table(head, lines, frozenset({2, 3, 4, 5, 6, 7, 8, 10}))}"
+    return f"<h3>Slow GPUs in their lowest row</h3>{_table(head, lines, frozenset({2, 3, 4, 5, 6, 7, 8, 10}))}"
 
 
 def rows_table(assessment: Assessment) -> str:
@@ -57,7 +57,7 @@ def rows_table(assessment: Assessment) -> str:
             share(float(fleet.columns.cut[number])), f"{fleet.columns.limit[number]:.1f}",
         ])  # fmt: skip
     head = ("Row", "Pass", "Judged by", "GPUs", "Median", "Of data sheet", "Spread", "Slow below", "Limit of −z")
-    return table(head, lines, frozenset(range(3, 9)), "of-rows")
+    return _table(head, lines, frozenset(range(3, 9)), "of-rows")
 
 
 def differences_table(assessment: Assessment) -> str:
@@ -68,7 +68,7 @@ def differences_table(assessment: Assessment) -> str:
         [escape(key) if first else "", escape(one.value), f"{one.gpus:,}", escape(found.nodes_text(one.nodes))]
         for key, values in every.items() for first, one in ((one is values[0], one) for one in values)
     ]  # fmt: skip
-    return table(("Key", "Value", "GPUs", "Nodes"), lines, frozenset({2}), "wrapped")
+    return _table(("Key", "Value", "GPUs", "Nodes"), lines, frozenset({2}), "wrapped")
 
 
 def groups_text(assessment: Assessment) -> str:
