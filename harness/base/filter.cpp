@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <algorithm>
+
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -32,6 +34,12 @@ Filter::Filter(std::string_view text) : shown_(beginning(text)), inverted_(text.
 bool Filter::matches(std::string_view id) const {
   const re2::StringPiece searched(id.data(), id.size());
   return re2::RE2::PartialMatch(searched, *expression_) != inverted_;
+}
+
+bool Filter::names_operation_of(std::string_view id) const {
+  const std::string_view rest = id.substr(std::min(id.find('/'), id.size()));
+  const std::string other = fmt::format("another_operation{}", rest);
+  return matches(id) && !matches(other);
 }
 
 }  // namespace ridgebench

@@ -20,6 +20,10 @@ class Filter {
 
   [[nodiscard]] bool matches(std::string_view id) const;
 
+  // Returns true if the filter matches the id because of the operation that the id begins with:
+  // with the name of another operation in its place, the filter would not match.
+  [[nodiscard]] bool names_operation_of(std::string_view id) const;
+
   // The beginning of the text, for messages.
   [[nodiscard]] const std::string& shown() const { return shown_; }
 

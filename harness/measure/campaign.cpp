@@ -55,8 +55,9 @@ class Choice {
   Choice(const RunRequest& request, const Filter& filter, Device& device, RunPlan::Chosen& chosen)
       : filter_(&filter),
         chosen_(&chosen),
+        selection_(request.names, Registry::instance()),
         all_(enumerate_cases(Registry::instance(), device, request.profile, request.regimes,
-                             Selection(request.names, Registry::instance()))),
+                             selection_)),
         ceilings_(all_.begin(), std::ranges::partition_point(all_, &Case::is_ceiling)),
         named_(!request.names.empty()),
         lectures_(request.profile == Profile::lecture && request.filter.empty()),
@@ -86,7 +87,7 @@ class Choice {
 
  private:
   bool chooses(const Case& c) {
-    if (!filter_->matches(c.id())) return false;
+    if (!filter_->matches(c.id()) || left_out_unless_named(c, selection_, *filter_)) return false;
     if (!brief_ || !left_out_of_quick(c, all_)) return true;
     ++chosen_->left_out;
     return false;
@@ -105,6 +106,7 @@ class Choice {
 
   const Filter* filter_;
   RunPlan::Chosen* chosen_;
+  Selection selection_;
   std::vector<Case> all_;
   std::span<const Case> ceilings_;
   std::vector<Case> kernels_;

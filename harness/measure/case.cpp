@@ -180,6 +180,11 @@ bool left_out_of_quick(const Case& c, std::span<const Case> cases) {
          });
 }
 
+bool left_out_unless_named(const Case& c, const Selection& selection, const Filter& filter) {
+  return c.operation->of_step && !selection.names(*c.operation) &&
+         !filter.names_operation_of(c.id());
+}
+
 bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings) {
   if (c.implementation == nullptr || c.device != ceiling.device) return false;
   if (ceiling.operation->ceiling->sweep) return false;

@@ -57,6 +57,10 @@ inline constexpr Format kLadderFormat = Format::bf16;
 // not reach their engine's full rate.
 bool left_out_of_quick(const Case& c, std::span<const Case> cases);
 
+// Returns true if the case's operation is needed by a step only, and neither the names nor the
+// filter of the user name it. No profile measures such a case.
+bool left_out_unless_named(const Case& c, const Selection& selection, const Filter& filter);
+
 // Returns true if the ceiling is a denominator of the kernel's case.
 bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings);
 

@@ -137,6 +137,8 @@ std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, F
     std::int64_t length = operation.row_length(shape);
     if (outputs.empty()) {
       rows = ceil_div(elements, length);
+    } else if (elements == outputs.front().operand.elements) {
+      length = outputs.front().row_length;
     } else if (elements % rows == 0) {
       length = elements / rows;
     } else {

@@ -109,6 +109,9 @@ struct Operation {
   // Names of the dimensions in order; a shape text with one number sets all of them.
   std::vector<std::string> dimensions;
   bool has_layout = false;
+  // An operation that a training or decoding step needs besides matmul, relu and gelu. A profile
+  // leaves it out unless the user names it.
+  bool of_step = false;
   // Numbers that the operation needs besides sizes and operands, with their defaults. A shape has
   // each of them, and its text can state another value: `m:8/n:8/eps:1e-6`.
   std::vector<Shape::Attribute> attributes = {};
@@ -121,7 +124,8 @@ struct Operation {
   // All operands in the order of bind's pointers. One at least is written or updated.
   std::function<std::vector<Operand>(const Shape&, FormatPair)> operands;
   // Number of elements of the first output that `reference` computes at once. Every further output
-  // has the same number of rows, of the same length each.
+  // has the same number of rows: of the same length as the first if it has as many elements, else
+  // of one length each.
   std::function<std::int64_t(const Shape&)> row_length;
   // One row of each output, in double, from already rounded inputs. `in` has what is read or
   // updated, as it was before the launch. `out` has the row of the first output (shorter for a

@@ -20,17 +20,21 @@
 namespace ridgebench::emulator {
 namespace {
 
-std::vector<std::byte> output_of(HostRun& run) {
-  GuardedArray& output = run.output();
-  const auto* first = static_cast<const std::byte*>(output.data());
-  return {first, first + static_cast<std::size_t>(output.operand().bytes())};
+// One output after the other.
+std::vector<std::byte> output_bytes(HostRun& run) {
+  std::vector<std::byte> all;
+  for (GuardedArray& array : run.launched()) {
+    if (!array.operand().is_output()) continue;
+    const auto* first = static_cast<const std::byte*>(array.data());
+    all.insert(all.end(), first, first + static_cast<std::size_t>(array.operand().bytes()));
+  }
+  return all;
 }
 
 // The memory just outside the operands.
-std::vector<std::span<const std::byte>> around(HostRun& run, std::size_t operands) {
+std::vector<std::span<const std::byte>> around(HostRun& run) {
   std::vector<std::span<const std::byte>> memory;
-  for (std::size_t i = 0; i < operands; ++i) {
-    GuardedArray& array = run.array(i);
+  for (GuardedArray& array : run.launched()) {
     const auto* first = static_cast<const std::byte*>(array.data());
     const auto bytes = static_cast<std::size_t>(array.operand().bytes());
     memory.emplace_back(first - GuardedArray::kGuardBytes, GuardedArray::kGuardBytes);
@@ -41,14 +45,14 @@ std::vector<std::span<const std::byte>> around(HostRun& run, std::size_t operand
 
 // A second launch with the threads in the opposite order must give the same bits.
 void expect_same_again(HostRun& run, bool order_dependent) {
-  const std::vector<std::byte> first = output_of(run);
+  const std::vector<std::byte> first = output_bytes(run);
   set_order(Order::descending);
   run.launch(2);
   set_order(Order::ascending);
   if (order_dependent) {
     EXPECT_LE(run.verify().error, 1);
   } else {
-    EXPECT_EQ(output_of(run), first) << "another order of the threads gives other bits";
+    EXPECT_EQ(output_bytes(run), first) << "another order of the threads gives other bits";
   }
 }
 
@@ -71,7 +75,7 @@ bool expect_right(const Implementation& implementation, const Shape& shape) {
   SCOPED_TRACE(shape.text());
   if (implementation.unsupported(emulated_machine(), shape)) return false;
   HostRun run(implementation, shape);
-  const ForbiddenMemory forbidden(around(run, implementation.signature.count));
+  const ForbiddenMemory forbidden(around(run));
   run.fill(Fill::normal);
   if (!run.launch()) return false;
   EXPECT_LE(run.verify().error, 1);
@@ -156,7 +160,7 @@ void expect_right_on_a_small_gpu(const Implementation& implementation) {
 Shape of_elements(const Implementation& implementation, std::int64_t n) {
   std::vector<Shape::Dimension> dimensions = unit_shape(*implementation.operation).dimensions();
   dimensions.front().second = n;
-  return Shape(dimensions);
+  return Shape(dimensions).with(implementation.operation->attributes);
 }
 
 // A GPU so small that blocks read several rounds of a long vector, and the last one a part.

@@ -19,7 +19,7 @@ std::vector<Shape> vectors(const Operation& operation) {
   return shapes;
 }
 
-std::vector<Shape> matrices_and_vectors() {
+std::vector<Shape> matrices_and_vectors(const Operation& operation) {
   constexpr std::array<std::array<std::int64_t, 2>, 15> sizes{{{1, 1},
                                                                {1, 33},
                                                                {33, 1},
@@ -36,7 +36,9 @@ std::vector<Shape> matrices_and_vectors() {
                                                                {389, 17},
                                                                {391, 80}}};
   std::vector<Shape> shapes;
-  for (const auto [m, n] : sizes) shapes.push_back(Shape({{"m", m}, {"n", n}}));
+  for (const auto [m, n] : sizes) {
+    shapes.push_back(Shape({{"m", m}, {"n", n}}).with(operation.attributes));
+  }
   return shapes;
 }
 
@@ -138,7 +140,7 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (operation.name == "launch") return {Shape({{"n", 1}}), Shape({{"n", 9}})};
   if (operation.name == "pointer_chase") return chases();
   if (names == Dimensions{"n"}) return vectors(operation);
-  if (names == Dimensions{"m", "n"}) return matrices_and_vectors();
+  if (names == Dimensions{"m", "n"}) return matrices_and_vectors(operation);
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
   if (names == Dimensions{"n", "warps", "packs", "passes"}) return reads_in_flight(operation);
   if (names.size() > 1) return repeated_work(operation);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "kernels/common/operation.hpp"
@@ -31,10 +32,14 @@ class GuardedArray {
   [[nodiscard]] View view() { return {data(), operand_.format}; }
   [[nodiscard]] const Operand& operand() const { return operand_; }
 
+  // With the operand's own values, if it has any.
   void fill(Fill fill, std::uint32_t stream) {
     constexpr std::uint64_t kSeed = 1;
-    fill_random(data(), operand_.elements, operand_.format, fill, kSeed, stream, 1);
+    fill_random(data(), operand_.elements, operand_.format,
+                {.fill = fill, .values = operand_.values, .seed = kSeed, .stream = stream}, 1);
   }
+  // The other one has the same operand.
+  void copy_from(GuardedArray& other) { std::memcpy(data(), other.data(), bytes_); }
 
   void poison() { std::fill_n(memory_.begin() + position(first_), bytes_, kNan); }
   void set_nan(std::int64_t index) {

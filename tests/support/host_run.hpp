@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,18 +48,36 @@ class HostRun {
   HostRun(const Implementation& implementation, const Shape& shape, std::int64_t offset = 0)
       : implementation_(implementation), shape_(shape) {
     for (const Operand& o : implementation.operation->operands(shape, implementation.format)) {
+      if (o.access == Access::updated) before_.emplace(arrays_.size(), GuardedArray(o, 0));
       arrays_.emplace_back(o, offset == 0 ? 0 : offset + std::ssize(arrays_));
     }
   }
 
+  // Fills the inputs, those that a launch updates among them.
   void fill(Fill fill) {
-    for (std::uint32_t i = 0; i + 1 < arrays_.size(); ++i) arrays_[i].fill(fill, i);
+    for (std::uint32_t i = 0; i < arrays_.size(); ++i) {
+      if (arrays_[i].operand().is_input()) array(i).fill(fill, i);
+    }
   }
-  GuardedArray& array(std::size_t index) { return arrays_[index]; }
+  // Operand number `index` as it is before a launch.
+  GuardedArray& array(std::size_t index) {
+    const auto found = before_.find(index);
+    return found == before_.end() ? arrays_[index] : found->second;
+  }
+  // The memory that a launch gets, operand by operand. The last operand is an output.
+  std::vector<GuardedArray>& launched() { return arrays_; }
   GuardedArray& output() { return arrays_.back(); }
+  // One view of every operand that a launch reads, as it is before the launch.
+  std::vector<View> inputs() {
+    std::vector<View> views;
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      if (arrays_[i].operand().is_input()) views.push_back(array(i).view());
+    }
+    return views;
+  }
 
-  // Launches, by default once, with the output poisoned before each. False where the technique does
-  // not serve the case.
+  // Launches, by default once. Before each launch, the operands that it updates are restored, and
+  // other outputs are poisoned. False where the technique does not serve the case.
   bool launch(int times = 1) {
     // Tests of CUDA techniques check this with the machine that they emulate.
     const bool host = implementation_.backend == Backend::cpu;
@@ -69,7 +88,7 @@ class HostRun {
       const Plan plan = implementation_.prepare ? implementation_.prepare(queue_, shape_) : nullptr;
       const Launch launch = implementation_.bind(queue_, plan, shape_, pointers);
       for (int i = 0; i < times; ++i) {
-        output().poison();
+        prepare_outputs();
         launch();
       }
     } catch (const Unsupported&) {
@@ -79,27 +98,32 @@ class HostRun {
     return true;
   }
 
-  // All of the output against the reference for `reference_shape`.
+  // All outputs against the reference for `reference_shape`.
   Verification verify(const Shape& reference_shape) {
     const Problem problem(*implementation_.operation, reference_shape, implementation_.format);
-    const auto inputs = [this] {
-      std::vector<View> views;
-      for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) views.push_back(arrays_[i].view());
-      return views;
-    };
     const std::vector<std::int64_t> rows = problem.all_rows();
-    const View written = output().view();
+    std::vector<View> written;
+    for (const Output& output : problem.outputs) written.push_back(arrays_[output.index].view());
     ReferenceCache reference;
-    return compare(implementation_, problem, {&written, 1}, rows,
-                   reference.get("", problem, inputs, rows));
+    return compare(implementation_, problem, written, rows,
+                   reference.get("", problem, [this] { return inputs(); }, rows));
   }
   Verification verify() { return verify(shape_); }
 
  private:
+  void prepare_outputs() {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const Access access = arrays_[i].operand().access;
+      if (access == Access::updated) arrays_[i].copy_from(before_.at(i));
+      if (access == Access::written) arrays_[i].poison();
+    }
+  }
+
   const Implementation& implementation_;
   Shape shape_;
   HostQueue queue_;
   std::vector<GuardedArray> arrays_;
+  std::map<std::size_t, GuardedArray> before_;  // of operands that a launch updates
 };
 
 // Random data within the tolerance, integers to the last bit.

@@ -77,6 +77,7 @@ Facts rows_of(const std::string& name, Device& device) {
   std::map<std::string, int> reasons;
   int rows = 0;
   for (const Case& c : enumerate_cases(Registry::instance(), device, Profile::quick, {})) {
+    if (left_out_unless_named(c, Selection(), Filter(""))) continue;
     ++rows;
     if (const auto reason = unsupported_reason(c)) ++reasons[*reason];
   }

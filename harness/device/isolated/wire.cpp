@@ -175,6 +175,7 @@ Json of(const Operation& o) {
   return {{"name", o.name},
           {"dimensions", o.dimensions},
           {"has_layout", o.has_layout},
+          {"of_step", o.of_step},
           {"attributes", o.attributes},
           {"formats", formats},
           {"engine", name(o.engine)},
@@ -196,6 +197,7 @@ Operation operation(const Json& json) {
   o.name = json.at("name").get<std::string>();
   o.dimensions = json.at("dimensions").get<std::vector<std::string>>();
   o.has_layout = json.at("has_layout").get<bool>();
+  o.of_step = json.at("of_step").get<bool>();
   o.attributes = json.at("attributes").get<std::vector<Shape::Attribute>>();
   for (const Json& format : json.at("formats")) o.formats.push_back(format_pair(format));
   o.engine = enum_of<Engine>(json.at("engine"));

@@ -82,6 +82,10 @@ bool Selection::has(const Operation& operation) const {
   return operations_.empty() || operations_.contains(operation.name);
 }
 
+bool Selection::names(const Operation& operation) const {
+  return has(operation) && !(shapes_.empty() && operations_.empty());
+}
+
 bool Selection::has_technique(std::string_view technique) const {
   return techniques_.empty() || techniques_.contains(technique);
 }

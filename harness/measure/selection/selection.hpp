@@ -22,6 +22,8 @@ class Selection {
   Selection(const CaseNames& names, const Registry& registry);
 
   [[nodiscard]] bool has(const Operation& operation) const;
+  // Returns true if the user named the operation, by itself or with a shape.
+  [[nodiscard]] bool names(const Operation& operation) const;
   [[nodiscard]] bool has_technique(std::string_view technique) const;
   // The named shapes of an operation in a format, in the order of the user. Null: the profile's
   // sweep.

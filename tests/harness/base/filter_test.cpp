@@ -44,5 +44,16 @@ TEST(Filter, AMalformedTextIsRefusedInAShortLine) {
                                               testing::SizeIs(testing::Lt(300)))));
 }
 
+TEST(Filter, NamesAnOperationIfItsMatchNeedsTheName) {
+  for (const char* naming : {"matmul", "^matm", "^(relu|matmul)/", "^matmul/packed/bf16", "^mat"}) {
+    EXPECT_TRUE(Filter(naming).names_operation_of(kId)) << naming;
+  }
+  for (const char* other : {"", "bf16", "packed", ".", "^[a-z_]+/packed", "-relu", "-gelu/naive"}) {
+    EXPECT_TRUE(Filter(other).matches(kId)) << other;
+    EXPECT_FALSE(Filter(other).names_operation_of(kId)) << other;
+  }
+  EXPECT_FALSE(Filter("relu").names_operation_of(kId)) << "matches nothing of the id";
+}
+
 }  // namespace
 }  // namespace ridgebench

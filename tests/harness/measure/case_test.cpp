@@ -130,5 +130,20 @@ TEST(LeftOutOfQuick, IsAProductWhoseOperationHasATunedTechniqueOfTheSameOrigin) 
   EXPECT_FALSE(left_out_of_quick(naive, std::vector{naive, tuned})) << "no product";
 }
 
+TEST(LeftOutUnlessNamed, IsAnOperationOfAStepThatTheFilterDoesNotName) {
+  SimulatedDevice host{Simulation{}};
+  MadeUpCase made_up(host);
+  const auto left_out = [&](const char* filter) {
+    return left_out_unless_named(made_up.get(), Selection(), Filter(filter));
+  };
+  EXPECT_FALSE(left_out("")) << "every profile measures other operations";
+  made_up.operation.of_step = true;
+  for (const char* filter : {"", "fp32", "made_up", "-relu"})
+    EXPECT_TRUE(left_out(filter)) << filter;
+  for (const char* filter : {"identity", "^(relu|identity)/"}) {
+    EXPECT_FALSE(left_out(filter)) << filter;
+  }
+}
+
 }  // namespace
 }  // namespace ridgebench

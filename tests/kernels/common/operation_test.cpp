@@ -116,18 +116,36 @@ TEST(Operation, StatedTrafficReplacesTheOperands) {
   EXPECT_EQ(written_fraction(passes, shape, Format::fp32), 0.5);
 }
 
-TEST(Operation, EveryOneWritesItsLastOperandOnly) {
+// An operation of a step may have further outputs, and may update operands in place.
+TEST(Operation, EveryOneWritesItsLastOperand) {
   for (const auto& operation : Registry::instance().operations()) {
     SCOPED_TRACE(operation->name);
     std::vector<Shape::Dimension> dimensions;
     for (const std::string_view name : operation->dimensions) dimensions.emplace_back(name, 2);
+    const Shape shape(dimensions, std::nullopt, operation->attributes);
     for (const FormatPair format : operation->formats) {
-      const std::vector<Operand> operands = operation->operands(Shape(dimensions), format);
+      const std::vector<Operand> operands = operation->operands(shape, format);
       ASSERT_LE(operands.size(), kMaxOperands);
+      EXPECT_TRUE(operands.back().is_output());
+      if (operation->of_step) continue;
       for (const Operand& operand : operands) {
         EXPECT_EQ(operand.access == Access::written, &operand == &operands.back()) << operand.name;
       }
     }
+  }
+}
+
+TEST(Operation, OutputsOfOneLengthHaveTheSameRows) {
+  Operation two = Registry::instance().operation("relu");
+  two.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a},
+            {"y", s["n"], f.a, Access::written},
+            {"z", s["n"], f.a, Access::written}};
+  };
+  for (const std::int64_t n : {1, 256, 1000, 4099}) {
+    const auto outputs = outputs_of(two, Shape({{"n", n}}), Format::fp32);
+    ASSERT_EQ(outputs.size(), 2U);
+    EXPECT_EQ(outputs[1].row_length, outputs[0].row_length) << n;
   }
 }
 

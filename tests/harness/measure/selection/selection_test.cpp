@@ -35,6 +35,14 @@ TEST_F(SelectionTest, NothingNamedIsEverything) {
   EXPECT_EQ(all.shapes(relu(), Format::fp32), std::nullopt);
 }
 
+TEST_F(SelectionTest, NamedAreOperationsAndThoseOfShapes) {
+  EXPECT_TRUE(select({.operations = {"relu"}}).names(relu()));
+  EXPECT_TRUE(select({.shapes = {"relu 5"}}).names(relu()));
+  EXPECT_FALSE(select({.operations = {"relu"}}).names(matmul()));
+  EXPECT_FALSE(select({.formats = {"bf16"}}).names(relu()));
+  EXPECT_FALSE(Selection().names(relu()));
+}
+
 TEST_F(SelectionTest, ShapesAreThoseOfTheLines) {
   const Selection some = select({.shapes = {"matmul 1..4:x2 bf16", "matmul,3", "matmul 4"}});
   EXPECT_FALSE(some.has(relu()));
