@@ -124,7 +124,13 @@ std::int64_t Output::length_of(std::int64_t row) const {
 }
 
 Shape parse_shape(std::string_view text, const Operation& operation) {
-  return parse_shape(text, operation.dimensions, operation.has_layout, operation.attributes);
+  Shape shape = parse_shape(text, operation.dimensions, operation.has_layout, operation.attributes);
+  if (operation.refuses) {
+    if (const auto reason = operation.refuses(shape)) {
+      throw UsageError(fmt::format("{} of shape {}: {}", operation.name, shape.text(), *reason));
+    }
+  }
+  return shape;
 }
 
 std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, FormatPair format) {

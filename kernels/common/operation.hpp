@@ -142,6 +142,9 @@ struct Operation {
   // Results of special functions (exp, tanh) needed; empty means none.
   std::function<double(const Shape&)> special = nullptr;
   std::optional<Ceiling> ceiling = std::nullopt;
+  // Why the sizes of a shape do not fit each other, with what is allowed; empty where they do.
+  // Null: all sizes fit.
+  std::function<std::optional<std::string>(const Shape&)> refuses = nullptr;
   // Bytes moved, where that is not the sum of the operands (a cache ceiling's many passes).
   std::function<double(const Shape&, FormatPair)> traffic = nullptr;
   // Filled in by the registry: name of the file that `--load` took the operation from; empty for
@@ -149,7 +152,8 @@ struct Operation {
   std::string loaded_from = {};
 };
 
-// Reads the text form of a shape of the operation. Throws UsageError.
+// Reads the text form of a shape of the operation. Throws UsageError, also for sizes that the
+// operation refuses.
 Shape parse_shape(std::string_view text, const Operation& operation);
 
 // Reads a format that one of the operations has. Throws UsageError that lists theirs.

@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -21,6 +22,10 @@ FormatPair format_of_command(const nlohmann::json& command) {
 
 Profile profile_of(const nlohmann::json& command) {
   return parse<Profile>(command.at("profile").get<std::string>());
+}
+
+nlohmann::json json_of(const std::optional<std::string>& reason) {
+  return reason ? nlohmann::json(*reason) : nlohmann::json();
 }
 
 }  // namespace
@@ -104,6 +109,7 @@ nlohmann::json KernelServer::of_operation(const Json& command) const {
   if (what == "row_length") return o.row_length(shape);
   if (what == "reduction") return o.reduction(shape);
   if (what == "special") return o.special(shape);
+  if (what == "refuses") return json_of(o.refuses(shape));
   if (what == "traffic") return o.traffic(shape, format_of_command(command));
   if (what == "reference") return reference(o, command);
   throw std::runtime_error("an unknown function of an operation: " + what);
@@ -140,9 +146,8 @@ nlohmann::json KernelServer::of_implementation(const Json& command) {
   const Machine machine = wire::machine(command.at("machine"));
   if (what == "full_rate") return i.technique.full_rate(machine);
   if (what != "supports") throw std::runtime_error("an unknown function of a technique: " + what);
-  const auto reason =
-      i.technique.supports(machine, wire::shape(command.at("shape")), format_of_command(command));
-  return reason ? Json(*reason) : Json();
+  return json_of(
+      i.technique.supports(machine, wire::shape(command.at("shape")), format_of_command(command)));
 }
 
 }  // namespace ridgebench

@@ -65,6 +65,10 @@ std::function<double(const Shape&)> number_function(const File& file, std::size_
   };
 }
 
+std::optional<std::string> reason_of(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<std::string>());
+}
+
 std::vector<Shape> shapes_of(const Json& json) {
   std::vector<Shape> shapes;
   for (const Json& one : json) shapes.push_back(wire::shape(one));
@@ -76,6 +80,11 @@ void add_functions(Operation& o, const File& file, std::size_t index, const Json
   if (has("flops")) o.flops = number_function(file, index, "flops");
   if (has("reduction")) o.reduction = number_function(file, index, "reduction");
   if (has("special")) o.special = number_function(file, index, "special");
+  if (has("refuses")) {
+    o.refuses = [file, command = command_of(index, "refuses")](const Shape& shape) {
+      return reason_of(file->value_of(command(shape)));
+    };
+  }
   if (has("row_length")) {
     o.row_length = [file, command = command_of(index, "row_length")](const Shape& shape) {
       return file->value_of(command(shape)).get<std::int64_t>();
@@ -120,15 +129,12 @@ void add_functions(Operation& o, const File& file, std::size_t index, const Json
 
 void add_facts(Technique& t, const File& file, std::size_t index, const Json& described) {
   if (wire::has(described, "supports")) {
-    t.supports = [file, index](const Machine& machine, const Shape& shape,
-                               FormatPair format) -> std::optional<std::string> {
-      const Json reason = file->value_of({{"do", "supports"},
-                                          {"implementation", index},
-                                          {"machine", wire::of(machine)},
-                                          {"shape", wire::of(shape)},
-                                          {"format", wire::of(format)}});
-      if (reason.is_null()) return std::nullopt;
-      return reason.get<std::string>();
+    t.supports = [file, index](const Machine& machine, const Shape& shape, FormatPair format) {
+      return reason_of(file->value_of({{"do", "supports"},
+                                       {"implementation", index},
+                                       {"machine", wire::of(machine)},
+                                       {"shape", wire::of(shape)},
+                                       {"format", wire::of(format)}}));
     };
   }
   if (wire::has(described, "full_rate")) {

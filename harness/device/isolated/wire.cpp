@@ -188,6 +188,7 @@ Json of(const Operation& o) {
             {"reduction", bool(o.reduction)},
             {"shapes", bool(o.shapes)},
             {"special", bool(o.special)},
+            {"refuses", bool(o.refuses)},
             {"traffic", bool(o.traffic)},
             {"most_per_clock", o.ceiling && o.ceiling->most_per_clock != nullptr}}}};
 }

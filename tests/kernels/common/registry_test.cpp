@@ -215,6 +215,17 @@ TEST(Registry, AttributesReachEveryShapeOfASweep) {
   EXPECT_EQ(parse_shape("3", *registry.operations().front()).attribute("eps"), 1e-5);
 }
 
+TEST(ParseShape, RefusesSizesThatTheOperationRefuses) {
+  Operation operation = copy_operation();
+  operation.refuses = [](const Shape& s) -> std::optional<std::string> {
+    if (s["n"] % 2 == 0) return std::nullopt;
+    return "n is odd; allowed: an even number";
+  };
+  EXPECT_EQ(parse_shape("4", operation)["n"], 4);
+  EXPECT_THAT([&] { (void)parse_shape("3", operation); },
+              ThrowsMessage<UsageError>("copy of shape n:3: n is odd; allowed: an even number"));
+}
+
 TEST(Registry, AnOperandInPlaceIsWritten) {
   Operation operation = copy_operation();
   operation.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
