@@ -300,6 +300,8 @@ struct ProductTypes {
 };
 
 using HalfTypes = Types<Fp16, Bf16>;
+// Of the operations of a step.
+using TrainingTypes = Types<float, Fp16, Bf16>;
 using Fp8Types = Types<Fp8E4m3, Fp8E5m2>;
 // Of relu, gelu, dot and matvec.
 using ElementTypes = Types<float, Fp16, Bf16, Fp8E4m3, Fp8E5m2>;

@@ -18,11 +18,15 @@ std::int64_t dram_elements(const Machine& machine, double bytes_per_element) {
   return elements;
 }
 
+std::int64_t most_elements(Pace pace, const Machine& machine, double bytes_per_element) {
+  const std::int64_t largest = dram_elements(machine, bytes_per_element);
+  // A naive conversion is some ten times slower than memory.
+  return pace == Pace::naive ? std::min(largest / 16, kMostNaiveElements) : largest;
+}
+
 std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machine,
                                 double bytes_per_element) {
-  std::int64_t largest = dram_elements(machine, bytes_per_element);
-  // A naive conversion is some ten times slower than memory.
-  if (pace == Pace::naive) largest = std::min(largest / 16, kMostNaiveElements);
+  const std::int64_t largest = most_elements(pace, machine, bytes_per_element);
   std::vector<Shape> shapes;
   const auto add = [&](std::initializer_list<std::int64_t> divisors) {
     for (const std::int64_t divisor : divisors) {
@@ -34,6 +38,25 @@ std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machi
   add({1});
   if (at_least_standard(profile)) add({64, 1024, 16384});
   if (profile == Profile::full) add({2, 8, 256, 4096, 65536});
+  return shapes;
+}
+
+std::vector<Shape> row_sweep(Profile profile, Pace pace, const Machine& machine,
+                             double bytes_per_element, std::int64_t columns) {
+  if (profile == Profile::lecture) return {};
+  const std::int64_t largest = most_elements(pace, machine, bytes_per_element);
+  std::vector<Shape> shapes;
+  const auto add = [&](std::int64_t elements, std::int64_t n) {
+    const Shape shape({{"m", std::max<std::int64_t>(elements / n, 1)}, {"n", n}});
+    if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+  };
+  add(largest, columns);
+  if (at_least_standard(profile)) {
+    for (const std::int64_t divisor : {16, 256}) add(largest / divisor, columns);
+  }
+  if (profile == Profile::full) {
+    for (const std::int64_t n : {columns / 16, columns * 8, columns - 1}) add(largest, n);
+  }
   return shapes;
 }
 

@@ -19,4 +19,14 @@ std::int64_t dram_elements(const Machine& machine, double bytes_per_element);
 std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machine,
                                 double bytes_per_element);
 
+// Sizes of m rows of n for an operation on rows, `columns` of them in most shapes, with
+// `bytes_per_element` of traffic in fp32: DRAM-sized first, then fewer rows, then other lengths of
+// a row. None for the lecture.
+std::vector<Shape> row_sweep(Profile profile, Pace pace, const Machine& machine,
+                             double bytes_per_element, std::int64_t columns);
+
+// The largest number of elements of a sweep of that traffic: as dram_elements(), and few enough for
+// a naive technique.
+std::int64_t most_elements(Pace pace, const Machine& machine, double bytes_per_element);
+
 }  // namespace ridgebench

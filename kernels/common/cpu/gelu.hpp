@@ -2,29 +2,10 @@
 // vectorises a loop over it.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
+#include "kernels/common/cpu/exp2.hpp"
 #include "kernels/common/cpu/select.hpp"
 
 namespace ridgebench::cpu {
-
-// 2^t for t in [-126, 128]; infinity from 127.5 on; NaN stays NaN.
-[[gnu::always_inline]] inline float exp2_clamped(float t) {
-  constexpr float kRounder = 0x1.8p23F;  // floats of this size are integers: adding it rounds
-  const float shifted = t + kRounder;
-  const float f = t - (shifted - kRounder);  // in [-1/2, 1/2]
-  const auto scale = std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U);
-  // Minimax polynomial of 2^f on that interval, relative error 1.1e-07 (own fit by Lawson's
-  // iteration).
-  float p = 0.0013264727F;
-  p = p * f + 0.009671513F;
-  p = p * f + 0.055507336F;
-  p = p * f + 0.24022242F;
-  p = p * f + 0.693147F;
-  p = p * f + 1.0F;
-  return p * scale;
-}
 
 // Largest error of gelu, relative to the norm of the reference (gelu_norm). Measured over 2^26
 // floats spread over all exponents: 2.2e-7, and 5.2e-7 absolute (at 4.67, where that is one last

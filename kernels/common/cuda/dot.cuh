@@ -97,10 +97,4 @@ __device__ float dot_share(const T* a, const T* x, std::int64_t n, std::int64_t 
   return sum[0];
 }
 
-// Vectors in each row of A[m,n], row-major: 0 where most rows are not aligned to vectors.
-template <class T>
-constexpr std::int64_t vectors_per_row(std::int64_t m, std::int64_t n) {
-  return m == 1 || n % kVectorElements<T> == 0 ? n / kVectorElements<T> : 0;
-}
-
 }  // namespace ridgebench::cuda

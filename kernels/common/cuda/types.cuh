@@ -126,6 +126,12 @@ inline constexpr int kVectorBytes = 16;
 template <class T>
 inline constexpr int kVectorElements = kVectorBytes / static_cast<int>(sizeof(T));
 
+// Vectors in each row of A[m,n], row-major: 0 where most rows are not aligned to vectors.
+template <class T>
+constexpr std::int64_t vectors_per_row(std::int64_t m, std::int64_t n) {
+  return m == 1 || n % kVectorElements<T> == 0 ? n / kVectorElements<T> : 0;
+}
+
 template <class T>
 struct alignas(kVectorBytes) Vec16 {
   Pair<T> pair[kVectorElements<T> / 2];

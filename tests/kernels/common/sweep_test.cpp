@@ -79,5 +79,24 @@ TEST(Sweep, SizesAreAtLeastOne) {
   }
 }
 
+TEST(Sweep, RowsFillTheSameMemoryAsVectors) {
+  constexpr std::int64_t kColumns = 4096;
+  for (const Pace pace : {Pace::naive, Pace::fast}) {
+    const std::int64_t elements = vector_sweep(Profile::quick, pace, machine(), 8).front()["n"];
+    const std::vector<Shape> quick = row_sweep(Profile::quick, pace, machine(), 8, kColumns);
+    EXPECT_EQ(quick, std::vector{Shape({{"m", elements / kColumns}, {"n", kColumns}})});
+    const std::vector<Shape> full = row_sweep(Profile::full, pace, machine(), 8, kColumns);
+    for (const Profile profile : {Profile::quick, Profile::standard}) {
+      const std::vector<Shape> shapes = row_sweep(profile, pace, machine(), 8, kColumns);
+      EXPECT_TRUE(std::equal(shapes.begin(), shapes.end(), full.begin()));
+      EXPECT_LT(shapes.size(), full.size());
+    }
+    for (const Shape& shape : full) EXPECT_LE(shape["m"] * shape["n"], elements) << shape.text();
+  }
+  EXPECT_TRUE(row_sweep(Profile::lecture, Pace::fast, machine(), 8, kColumns).empty());
+  const Machine tiny{.caches = {{1, 64, 1}}};
+  EXPECT_EQ(row_sweep(Profile::quick, Pace::naive, tiny, 8, kColumns).front()["m"], 1);
+}
+
 }  // namespace
 }  // namespace ridgebench

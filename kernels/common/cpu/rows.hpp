@@ -1,0 +1,115 @@
+// Rows of any format on one thread, in strips of fp32 numbers that stay in the first-level cache.
+// Include it inside a region of target_begin.hpp, for whose instruction set the compiler then
+// builds it. Its functions are static, so that each region keeps its own.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+
+#include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/exp2.hpp"
+
+namespace ridgebench::cpu {
+
+// Elements of a strip.
+constexpr std::int64_t kStrip = 512;
+static_assert(kStrip % kBlock == 0);
+
+// out[i] = x[i] as fp32, i < n.
+template <class T>
+static void widen_row(const T* x, float* out, std::int64_t n) {
+  if constexpr (FormatOf<T>::value == Format::fp32) {
+    std::copy_n(x, n, out);
+  } else {
+    const std::int64_t whole = n / kBlock * kBlock;
+    for (std::int64_t i = 0; i < whole; i += kBlock) widen_block(x + i, out + i);
+    for (std::int64_t i = whole; i < n; ++i) out[i] = widen(x[i]);
+  }
+}
+
+// y[i] = x[i] rounded to T, i < n.
+template <class T>
+static void narrow_row(const float* x, T* y, std::int64_t n) {
+  if constexpr (FormatOf<T>::value == Format::fp32) {
+    std::copy_n(x, n, y);
+  } else {
+    const std::int64_t whole = n / kBlock * kBlock;
+    for (std::int64_t i = 0; i < whole; i += kBlock) narrow_block(x + i, y + i);
+    for (std::int64_t i = whole; i < n; ++i) y[i] = narrow<T>(x[i]);
+  }
+}
+
+// Calls use(strip, first, count) for each strip: elements x[first, first + count) as fp32.
+template <class T, class Use>
+static void for_each_strip(const T* x, std::int64_t n, Use use) {
+  alignas(64) std::array<float, kStrip> strip;
+  for (std::int64_t first = 0; first < n; first += kStrip) {
+    const std::int64_t count = std::min(kStrip, n - first);
+    widen_row(x + first, strip.data(), count);
+    use(strip.data(), first, count);
+  }
+}
+
+// The same, and writes to y what `change` has left in the strip.
+template <class T, class Change>
+static void map_strips(const T* x, T* y, std::int64_t n, Change change) {
+  for_each_strip(x, n, [&](float* strip, std::int64_t first, std::int64_t count) {
+    change(strip, first, count);
+    narrow_row(strip, y + first, count);
+  });
+}
+
+[[maybe_unused]] static float max_of(const float* x, std::int64_t n) {
+  float max = std::numeric_limits<float>::lowest();
+#pragma omp simd reduction(max : max)
+  for (std::int64_t i = 0; i < n; ++i) max = x[i] > max ? x[i] : max;
+  return max;
+}
+
+[[maybe_unused]] static float sum_of_products(const float* x, const float* y, std::int64_t n) {
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+// x[i] = e^(x[i] - max), and returns their sum; no x[i] exceeds max.
+[[maybe_unused]] static float exponentials(float* x, std::int64_t n, float max) {
+  constexpr float kLog2E = std::numbers::log2e_v<float>;
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[i] = exp2_of_negative((x[i] - max) * kLog2E);
+    sum += x[i];
+  }
+  return sum;
+}
+
+// e^(smaller - larger), by which a sum of exponentials shrinks when its maximum grows.
+[[maybe_unused]] static float shrinkage(float smaller, float larger) {
+  return exp2_of_negative((smaller - larger) * std::numbers::log2e_v<float>);
+}
+
+// The largest x[i], and the sum of e^(x[i] - max).
+struct MaxAndSum {
+  float max = std::numeric_limits<float>::lowest();
+  float sum = 0;
+};
+
+// Reads the row once: the sum so far shrinks when a strip has a larger maximum (Milakov and
+// Gimelshein, arXiv 1805.02867).
+template <class T>
+static MaxAndSum max_and_sum(const T* x, std::int64_t n) {
+  MaxAndSum all;
+  for_each_strip(x, n, [&](float* strip, std::int64_t /*first*/, std::int64_t count) {
+    const float max = std::max(all.max, max_of(strip, count));
+    all.sum = all.sum * shrinkage(all.max, max) + exponentials(strip, count, max);
+    all.max = max;
+  });
+  return all;
+}
+
+}  // namespace ridgebench::cpu
