@@ -1,0 +1,52 @@
+// Softmax in two passes over each row: one for the maximum and the sum of exponentials together,
+// and one that writes the quotients (kernels/common/cpu/rows.hpp). The exponential is a polynomial
+// for whole vectors. A row that stays in a cache comes from memory once: the limit is memory
+// bandwidth, that of a copy.
+#include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/exp2.hpp"
+#include "kernels/common/registry.hpp"
+
+#include "kernels/common/cpu/target_begin.hpp"
+#include "kernels/common/cpu/rows.hpp"
+
+namespace ridgebench {
+namespace {
+
+template <class T>
+void softmax_row(const T* x, T* y, std::int64_t n) {
+  const cpu::MaxAndSum row = cpu::max_and_sum(x, n);
+  const float scale = 1 / row.sum;
+  cpu::map_strips(x, y, n, [&](float* strip, std::int64_t /*first*/, std::int64_t count) {
+    cpu::exponentials(strip, count, row.max);
+#pragma omp simd
+    for (std::int64_t j = 0; j < count; ++j) strip[j] *= scale;
+  });
+}
+
+template <class T>
+Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
+  return [m = shape["m"], n = shape["n"], threads = queue.threads(), x, y] {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::int64_t i = 0; i < m; ++i) softmax_row(x + i * n, y + i * n, n);
+  };
+}
+
+}  // namespace
+}  // namespace ridgebench
+
+#include "kernels/common/cpu/target_end.hpp"
+
+namespace ridgebench {
+namespace {
+
+const Registration online{{.operation = "softmax",
+                           .name = "online",
+                           .engine = Engine::fma,
+                           .arithmetic = Format::fp32,
+                           .isa = cpu::kIsa,
+                           .approximation_error = cpu::kExp2Error},
+                          TrainingTypes{},
+                          []<class T>() { return bind<T>; }};
+
+}  // namespace
+}  // namespace ridgebench
