@@ -1,0 +1,68 @@
+// Rotary position embedding head by head in whole vectors: both halves of a head are widened,
+// rotated and narrowed in parts that stay in the first-level cache, and the heads of a token share
+// its row of the table. The limit is memory bandwidth, that of a copy.
+#include <array>
+
+#include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/exp2.hpp"
+#include "kernels/common/registry.hpp"
+
+#include "kernels/common/cpu/target_begin.hpp"
+#include "kernels/common/cpu/rows.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Rotates `count` pairs in place.
+[[gnu::always_inline]] inline void rotate(float* first, float* second, const float* cosines,
+                                          const float* sines, std::int64_t count) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float x = first[i];
+    first[i] = x * cosines[i] - second[i] * sines[i];
+    second[i] = second[i] * cosines[i] + x * sines[i];
+  }
+}
+
+template <class T>
+void rotate_head(const T* x, const float* angles, T* y, std::int64_t half) {
+  alignas(64) std::array<float, cpu::kStrip> second;
+  cpu::map_strips(x, y, half, [&](float* first, std::int64_t begin, std::int64_t count) {
+    const std::int64_t other = half + begin;
+    cpu::widen_row(x + other, second.data(), count);
+    rotate(first, second.data(), angles + begin, angles + other, count);
+    cpu::narrow_row(second.data(), y + other, count);
+  });
+}
+
+template <class T>
+Launch bind(Queue& queue, const Shape& shape, const T* x, const float* table, T* y) {
+  const std::int64_t tokens = shape["b"] * shape["s"];
+  return [=, s = shape["s"], h = shape["h"], d = shape["d"], threads = queue.threads()] {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::int64_t token = 0; token < tokens; ++token) {
+      for (std::int64_t i = token * h; i < (token + 1) * h; ++i) {
+        rotate_head(x + i * d, table + token % s * d, y + i * d, d / 2);
+      }
+    }
+  };
+}
+
+}  // namespace
+}  // namespace ridgebench
+
+#include "kernels/common/cpu/target_end.hpp"
+
+namespace ridgebench {
+namespace {
+
+const Registration row_by_row{{.operation = "rope",
+                               .name = "row_by_row",
+                               .engine = Engine::fma,
+                               .arithmetic = Format::fp32,
+                               .isa = cpu::kIsa},
+                              TrainingTypes{},
+                              []<class T>() { return bind<T>; }};
+
+}  // namespace
+}  // namespace ridgebench
