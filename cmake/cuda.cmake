@@ -78,6 +78,7 @@ function(add_cuda_kernels target)
   # Files that take longer to read than to compile.
   unify_cuda(portable elementwise "/kernels/(relu|gelu)/[a-z0-9_]+[.]cu$")
   unify_cuda(portable sums "/kernels/(dot|matvec)/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable rows "/kernels/(softmax|rmsnorm|rope|cross_entropy|attention_decode)/[a-z0-9_]+[.]cu$")
   unify_cuda(portable ceilings "/kernels/ceilings/")
   unify_cuda(portable matmul "/kernels/matmul/(naive|coalesced|shared_tile|cublas_unfused|tile/tuning)[.]cu$")
   unify_cuda(portable transfers "/kernels/(transfer|latency)/")

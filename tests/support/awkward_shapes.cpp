@@ -133,6 +133,46 @@ std::vector<Shape> chases() {
   return shapes;
 }
 
+// Heads of sequences: a half of a head's elements is whole vectors of 16 bytes, some of them, or
+// none.
+std::vector<Shape> rotated_heads() {
+  constexpr std::array<std::array<std::int64_t, 4>, 9> sizes{{{1, 1, 1, 2},
+                                                              {2, 3, 1, 6},
+                                                              {1, 5, 3, 34},
+                                                              {3, 2, 5, 16},
+                                                              {2, 7, 9, 32},
+                                                              {1, 17, 33, 64},
+                                                              {2, 3, 8, 128},
+                                                              {1, 2, 17, 256},
+                                                              {5, 1, 2, 1026}}};
+  std::vector<Shape> shapes;
+  for (const auto [b, s, h, d] : sizes) {
+    shapes.push_back(Shape({{"b", b}, {"s", s}, {"h", h}, {"d", d}}));
+  }
+  return shapes;
+}
+
+// Groups of one to nine query heads share a key/value head; contexts of one position, of parts of a
+// tile, and of several tiles and splits.
+std::vector<Shape> caches() {
+  constexpr std::array<std::array<std::int64_t, 5>, 11> sizes{{{1, 1, 1, 1, 1},
+                                                               {1, 1, 1, 3, 3},
+                                                               {2, 3, 1, 31, 16},
+                                                               {1, 4, 2, 33, 64},
+                                                               {3, 6, 6, 129, 40},
+                                                               {1, 8, 1, 257, 32},
+                                                               {1, 18, 2, 65, 80},
+                                                               {2, 4, 1, 300, 128},
+                                                               {1, 2, 1, 1023, 256},
+                                                               {1, 5, 5, 2, 255},
+                                                               {1, 9, 1, 700, 96}}};
+  std::vector<Shape> shapes;
+  for (const auto [b, h, kv, s, d] : sizes) {
+    shapes.push_back(Shape({{"b", b}, {"h", h}, {"kv", kv}, {"s", s}, {"d", d}}));
+  }
+  return shapes;
+}
+
 }  // namespace
 
 std::vector<Shape> awkward_shapes(const Operation& operation) {
@@ -143,6 +183,8 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors(operation);
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
   if (names == Dimensions{"n", "warps", "packs", "passes"}) return reads_in_flight(operation);
+  if (names == Dimensions{"b", "s", "h", "d"}) return rotated_heads();
+  if (names == Dimensions{"b", "h", "kv", "s", "d"}) return caches();
   if (names.size() > 1) return repeated_work(operation);
   throw std::logic_error("no shapes for " + std::string(operation.name));
 }
