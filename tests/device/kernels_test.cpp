@@ -32,45 +32,39 @@ class DeviceRun {
     launch_ = [plan, launch = implementation.bind(queue, plan, shape, set_)] { launch(); };
   }
 
-  // Runs once on poisoned outputs; returns what identifies the bits of the output.
+  // Runs once on poisoned outputs; returns what identifies the bits of the outputs.
   std::uint64_t run() {
     buffers_.reset();
     device_.run(launch_);
     EXPECT_TRUE(buffers_.guards_intact());
-    return device_.memory().checksum(region(problem_.operands.size() - 1));
+    return checksum_of(device_.memory(), problem_.outputs, set_);
   }
 
   Verification verify(const std::vector<std::int64_t>& rows) {
-    const Operand& output = problem_.operands.back();
     std::vector<HostBuffer> copies(problem_.operands.size());
     const auto inputs = [&] {
       std::vector<View> views;
-      for (std::size_t i = 0; i + 1 < problem_.operands.size(); ++i) {
-        const DeviceMemory::Region whole = region(i);
-        views.push_back(
-            {device_.memory().on_host({&whole, 1}, copies[i]), problem_.operands[i].format});
+      for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
+        const Operand& operand = problem_.operands[i];
+        if (!operand.is_input()) continue;
+        const DeviceMemory::Region whole = region_of(operand, set_[i]);
+        views.push_back({device_.memory().on_host({&whole, 1}, copies[i]), operand.format});
       }
       return views;
     };
-    const View sampled =
-        read_rows(device_.memory(), problem_.outputs.front(), rows, set_.back(), copies.back());
+    std::vector<HostBuffer> copies_of_rows;
+    const std::vector<View> sampled =
+        read_rows(device_.memory(), problem_.outputs, rows, set_, copies_of_rows);
     ReferenceCache references;
-    const Verification result = compare(implementation_, problem_, {&sampled, 1}, rows,
+    const Verification result = compare(implementation_, problem_, sampled, rows,
                                         references.get("", problem_, inputs, rows));
-    if (output.format != Format::int32) {
-      EXPECT_FALSE(device_.memory().has_nan(set_.back(), output.elements, output.format));
-    }
+    EXPECT_FALSE(outputs_hold_nan(device_.memory(), problem_.outputs, set_));
     return result;
   }
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
 
  private:
-  [[nodiscard]] DeviceMemory::Region region(std::size_t operand) const {
-    return {static_cast<std::byte*>(set_[operand]),
-            static_cast<std::size_t>(problem_.operands[operand].bytes())};
-  }
-
   Device& device_;
   const Implementation& implementation_;
   Problem problem_;
