@@ -51,6 +51,7 @@ attend() {{
     again=
     wait "$child"
     code=$?
+    [[ $code -ge 0 ]] || kill -0 "$child" 2>/dev/null || code=143  # and keeps -1 when the command has ended: it was terminated
   done
   child=
 }}
