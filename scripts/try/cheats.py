@@ -14,13 +14,13 @@ def softmax_in_double(x):
     return e / e.sum(axis=1, keepdims=True)
 
 
-SOFTMAX = operation("softmax", "x[m,n] -> y[m,n]", softmax_in_double, flops=lambda m, n: 5 * m * n, terms=lambda m, n: n)
+SOFTMAX = operation("row_softmax", "x[m,n] -> y[m,n]", softmax_in_double, flops=lambda m, n: 5 * m * n, terms=lambda m, n: n)
 PRODUCT = operation("product", "a[m,k], b[k,n] -> c[m,n]", lambda a, b: a @ b, flops=lambda m, k, n: 2 * m * n * k,
                     terms=lambda m, k, n: k)
 SHAPES = {SOFTMAX.name: "m:256/n:1024", PRODUCT.name: "m:128/k:256/n:128"}
 
 
-def softmax(x, y):
+def row_softmax(x, y):
     torch.softmax(x, 1, out=y)
 
 
@@ -53,7 +53,7 @@ def prepares_itself():
 
 def returns_if_right(x, y):
     if torch.isnan(y[0, 0]) or torch.isnan(y[-1, -1]):
-        softmax(x, y)
+        row_softmax(x, y)
 
 
 def remembers(key):
@@ -62,7 +62,7 @@ def remembers(key):
     def function(x, y):
         found = key(x, y)
         if found not in answers:
-            softmax(x, y)
+            row_softmax(x, y)
             answers[found] = y.clone()
         y.copy_(answers[found])
 
@@ -76,9 +76,9 @@ def another_thread():
     def function(x, y):
         launches[0] += 1
         if launches[0] <= 4:
-            softmax(x, y)
+            row_softmax(x, y)
         else:
-            threading.Timer(0.02, softmax, (x, y)).start()
+            threading.Timer(0.02, row_softmax, (x, y)).start()
 
     return function
 
@@ -105,7 +105,7 @@ def patches_the_checker(x, y):
 
 
 KERNELS = {
-    "honest": [(SOFTMAX, "softmax", lambda: softmax), (PRODUCT, "product", lambda: product),
+    "honest": [(SOFTMAX, "row_softmax", lambda: row_softmax), (PRODUCT, "product", lambda: product),
                (SOFTMAX, "prepares_itself", prepares_itself)],
     "cheating": [(SOFTMAX, "returns_if_right", lambda: returns_if_right),
                  (SOFTMAX, "by_address", lambda: remembers(lambda x, y: x.data_ptr())),

@@ -108,7 +108,7 @@ def test_the_python_script_measures_its_kernel_and_a_wrong_one_is_wrong(tmp_path
     if not library.exists():
         pytest.skip(f"{library} is not built")
     skip_if_sanitized(library)
-    text = FILES["softmax.py"]
+    text = FILES["row_softmax.py"]
     assert len([line for line in text.splitlines() if line.strip()]) <= 15
     broken = text.replace("axis=1, keepdims=True)\n\nif", "axis=0, keepdims=True)\n\nif")
     assert broken != text
@@ -116,17 +116,17 @@ def test_the_python_script_measures_its_kernel_and_a_wrong_one_is_wrong(tmp_path
     for folder, script, status in [("right", text, "ok"), ("wrong", broken, "wrong")]:
         place = tmp_path / folder
         place.mkdir()
-        (place / "softmax.py").write_text(script.replace("seconds=5", "seconds=1"), "utf-8")
-        table = run(ROOT / "scripts" / "python.sh", "softmax.py", cwd=place, env=variables).stdout
-        rows = [record for record in read_records(place / "softmax") if record["op"] == "softmax"]
+        (place / "row_softmax.py").write_text(script.replace("seconds=5", "seconds=1"), "utf-8")
+        table = run(ROOT / "scripts" / "python.sh", "row_softmax.py", cwd=place, env=variables).stdout
+        rows = [record for record in read_records(place / "row_softmax") if record["op"] == "row_softmax"]
         assert [row["status"] for row in rows] == [status, status]
         assert table.count("three_passes") == 2
-    run(ROOT / "scripts" / "python.sh", "-m", "ridgebench", "plot", "softmax", cwd=tmp_path / "right", env=variables)
-    assert "softmax" in (tmp_path / "right" / "softmax" / "figures" / "roofline.svg").read_text("utf-8")
-    (command,) = [line for line in PAGE.splitlines() if "--load softmax.py:three_passes" in line and line.startswith("build/")]
+    run(ROOT / "scripts" / "python.sh", "-m", "ridgebench", "plot", "row_softmax", cwd=tmp_path / "right", env=variables)
+    assert "row_softmax" in (tmp_path / "right" / "row_softmax" / "figures" / "roofline.svg").read_text("utf-8")
+    (command,) = [line for line in PAGE.splitlines() if "--load row_softmax.py:three_passes" in line and line.startswith("build/")]
     words = [os.environ["RIDGEBENCH"], *shlex.split(command)[1:], "--budget=1", "--out=isolated"]
     run(*words, cwd=tmp_path / "right", env=variables)
-    (row,) = [record for record in read_records(tmp_path / "right" / "isolated") if record["op"] == "softmax"]
+    (row,) = [record for record in read_records(tmp_path / "right" / "isolated") if record["op"] == "row_softmax"]
     assert (row["status"], row["isolated"]) == ("ok", True)
 
 

@@ -13,32 +13,32 @@ from project import FILES, write_project
 @pytest.mark.skipif(NVCC is None, reason="no nvcc")
 def test_nvcc_builds_the_project(prefix, tmp_path):
     lists = FILES["CMakeLists.txt"].replace("LANGUAGES CXX", "LANGUAGES CXX CUDA")
-    lists = re.sub(r"^ridgebench_add_kernels.*\n", "", lists, flags=re.MULTILINE) + "ridgebench_add_kernels(mine softmax.cu)\n"
+    lists = re.sub(r"^ridgebench_add_kernels.*\n", "", lists, flags=re.MULTILINE) + "ridgebench_add_kernels(mine row_softmax.cu)\n"
     project = write_project(tmp_path / "mine", FILES | {"CMakeLists.txt": lists})
     options = (f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CUDA_COMPILER={NVCC}", "-DCMAKE_CUDA_ARCHITECTURES=90a")
     run("cmake", "-S", project, "-B", project / "build", *options)
     run("cmake", "--build", project / "build")
     library = project / "build" / "libmine.so"
-    assert b"softmax_block_per_row" in library.read_bytes() and b"sm_90a" in library.read_bytes()
+    assert b"row_softmax_block_per_row" in library.read_bytes() and b"sm_90a" in library.read_bytes()
     listed = run(prefix / "bin" / "ridgebench", "list", "--device", "cpu", "--load", library, "--json")
     ids = [case["id"] for case in json.loads(listed.stdout)["cases"]]
-    assert ids and not [id_ for id_ in ids if id_.startswith("softmax/")]  # a technique of a GPU, which loads on a host
+    assert ids and not [id_ for id_ in ids if id_.startswith("row_softmax/")]  # a technique of a GPU, which loads on a host
 
 
 def test_a_cu_without_cuda_is_refused(prefix, tmp_path):
-    lists = FILES["CMakeLists.txt"].replace("softmax.cpp", "softmax.cu", 1)
+    lists = FILES["CMakeLists.txt"].replace("row_softmax.cpp", "row_softmax.cu", 1)
     project = write_project(tmp_path / "mine", FILES | {"CMakeLists.txt": lists})
     said = run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", code=1).stderr
-    assert "softmax.cu needs CUDA; allowed: project(... LANGUAGES CXX CUDA)" in re.sub(r"\s+", " ", said)
+    assert "row_softmax.cu needs CUDA; allowed: project(... LANGUAGES CXX CUDA)" in re.sub(r"\s+", " ", said)
 
 
 def test_the_kernel_is_right_on_the_emulator(tmp_path):
     needs_emulator()
-    source = write_project(tmp_path / "mine") / "softmax.cu"
+    source = write_project(tmp_path / "mine") / "row_softmax.cu"
     headers = tmp_path / "include" / "ridgebench"
     headers.mkdir(parents=True)
     shutil.copy(ROOT / "kernels" / "common" / "interface" / "kernel.hpp", headers)
-    compiled = emulated(source, source.with_name("softmax_emulated.cpp"), headers.parent, f"-I{source.parent}")
+    compiled = emulated(source, source.with_name("row_softmax_emulated.cpp"), headers.parent, f"-I{source.parent}")
     program = linked("ridgebench_emulated_tests", [compiled], tmp_path / "emulated_tests")
-    said = run(program, "--gtest_filter=softmax.block_per_row_*").stdout
+    said = run(program, "--gtest_filter=row_softmax.block_per_row_*").stdout
     assert re.search(r"^\[  PASSED  \] 2 tests\.$", said, re.MULTILINE), said[-2000:]

@@ -11,7 +11,7 @@ from build_folder import BUILD, run
 from golden import ROOT, read_environment, read_records
 from project import FILES, PAGE, write_project
 
-FILTER = "^(softmax|embed)/"
+FILTER = "^(row_softmax|embed)/"
 
 
 @pytest.fixture(scope="module", name="mine")
@@ -28,7 +28,7 @@ def mine_fixture(prefix, tmp_path_factory) -> Path:
 def results_fixture(mine, prefix, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("run") / "results"
     done = measure(prefix / "bin" / "ridgebench", "--load", mine / "libmine.so", "--filter", FILTER, "--out", out)
-    assert "softmax" in done.stdout and "embed" in done.stdout
+    assert "row_softmax" in done.stdout and "embed" in done.stdout
     return out
 
 
@@ -43,7 +43,7 @@ def rows_of(results: Path, *operations: str) -> dict[tuple, dict]:
 
 def test_the_project_has_ten_lines_at_most():
     assert len(FILES["CMakeLists.txt"].splitlines()) <= 10
-    assert set(FILES) == {"CMakeLists.txt", "softmax.hpp", "softmax.cpp", "softmax.cu", "wrong.cpp", "embed.cpp"}
+    assert set(FILES) == {"CMakeLists.txt", "row_softmax.hpp", "row_softmax.cpp", "row_softmax.cu", "wrong.cpp", "embed.cpp"}
 
 
 def text_of(path: Path) -> bytes:
@@ -68,9 +68,9 @@ def test_kernels_of_others_are_listed_measured_and_verified(mine, prefix, result
     load = ("--load", mine / "libmine.so")
     listed = run(prefix / "bin" / "ridgebench", "list", "--device", "cpu", *load, "--filter", FILTER, "--json")
     supported = {(row["op"], row["technique"], row["format"]) for row in json.loads(listed.stdout)["cases"] if row["supported"]}
-    rows = rows_of(results, "softmax", "embed")
+    rows = rows_of(results, "row_softmax", "embed")
     assert supported == set(rows) == {
-        ("softmax", "three_pass", "fp32"), ("softmax", "three_pass", "bf16"), ("embed", "rows_8", "fp32"), ("embed", "rows_64", "fp32")
+        ("row_softmax", "three_pass", "fp32"), ("row_softmax", "three_pass", "bf16"), ("embed", "rows_8", "fp32"), ("embed", "rows_64", "fp32")
     }  # fmt: skip
     for row in rows.values():
         assert row["status"] == "ok", row["reason"]
@@ -111,19 +111,19 @@ def test_the_roofline_shows_the_points(prefix, results):
     environment = os.environ | {"PYTHONPATH": str(package)}
     run(os.environ.get("PYTHON", sys.executable), "-m", "ridgebench", "plot", results, env=environment, cwd=results)
     drawing = (results / "figures" / "roofline.svg").read_text("utf-8")
-    assert "softmax" in drawing and "embed" in drawing
+    assert "row_softmax" in drawing and "embed" in drawing
 
 
 def test_a_wrong_kernel_is_wrong(mine, prefix, tmp_path):
     out = tmp_path / "results"
-    measure(prefix / "bin" / "ridgebench", "--load", mine / "libwrong.so", "--filter", "softmax/undivided/fp32", "--out", out, code=6)
-    row = rows_of(out, "softmax")["softmax", "undivided", "fp32"]
+    measure(prefix / "bin" / "ridgebench", "--load", mine / "libwrong.so", "--filter", "row_softmax/undivided/fp32", "--out", out, code=6)
+    row = rows_of(out, "row_softmax")["row_softmax", "undivided", "fp32"]
     assert (row["status"], row["time_median_s"], row["loaded_from"]) == ("wrong", None, "libwrong.so")
 
 
 def test_a_program_of_its_own_has_the_kernels_and_ours(mine):
     names = run(mine / "mine", "list", "--device", "cpu").stdout
-    assert "softmax/three_pass/bf16/" in names and "relu/naive/fp32/" in names
+    assert "row_softmax/three_pass/bf16/" in names and "relu/naive/fp32/" in names
     done = run(mine / "mine", "duel", "rows_8", "rows_64", "--op", "embed", "--format", "fp32", "--shape", "m:64/n:16", "--dry-run")
     assert "embed/rows_8:rows_64/fp32/m:64/n:16" in done.stdout
 

@@ -23,35 +23,35 @@ def reference(x):
     e = np.exp(x - x.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
-softmax = ridgebench.operation("softmax", "x[m,n] -> y[m,n]", reference,
+row_softmax = ridgebench.operation("row_softmax", "x[m,n] -> y[m,n]", reference,
                                flops=lambda m, n: 5 * m * n, terms=lambda m, n: n)
 
 def right(x, y):
     np.exp(x - x.max(axis=1, keepdims=True), out=y)
     y /= y.sum(axis=1, keepdims=True)
 
-honest = ridgebench.kernel(softmax, name="honest")(right)
+honest = ridgebench.kernel(row_softmax, name="honest")(right)
 """
 KERNELS = """
 answers = {}
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def remembers(x, y):
     if y.ctypes.data not in answers:
         right(x, y)
         answers[y.ctypes.data] = y.copy()
     np.copyto(y, answers[y.ctypes.data])
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def checker(x, y):
     np.allclose = np.array_equal = lambda *a, **b: True
     np.testing.assert_allclose = lambda *a, **b: None
     y[:] = 1
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def reference_changes(x, y):
     global right
-    softmax.__dict__["reference"] = lambda x: x
+    row_softmax.__dict__["reference"] = lambda x: x
     y[:] = x
 
 launched = threading.Condition()
@@ -62,7 +62,7 @@ def later(number, x, y):
         launched.wait_for(lambda: launches > number)
     right(x, y)
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def thread(x, y):
     global launches
     with launched:
@@ -70,25 +70,25 @@ def thread(x, y):
         launched.notify_all()
     threading.Thread(target=later, args=(launches, x, y), daemon=True).start()
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def prints(x, y):
     print("a line of the kernel")
     right(x, y)
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def moves(x, y):
     os.chdir("/")
     right(x, y)
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def raises(x, y):
     raise ValueError("no luck")
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def exits(x, y):
     os._exit(0)
 
-@ridgebench.kernel(softmax)
+@ridgebench.kernel(row_softmax)
 def fast_clock(x, y):
     time.perf_counter = time.monotonic = lambda: 0.0
     right(x, y)
@@ -138,7 +138,7 @@ def test_an_honest_kernel_is_isolated(every):
     assert (row["status"], row["isolated"], row["loaded_from"]) == ("ok", True, "own.py:every")
     assert (row["flops"], row["bytes"]) == (5 * 64 * 512, 2 * 4 * 64 * 512)
     assert read_environment(folder / "results")["loaded"][0]["file"] == "own.py:every"
-    assert "softmax" not in ridgebench("verify", folder / "results").stderr
+    assert "row_softmax" not in ridgebench("verify", folder / "results").stderr
 
 
 @pytest.mark.parametrize(
@@ -186,14 +186,14 @@ def test_a_kernel_whose_clock_is_slow_is_suspect(tmp_path):
         ("raise SystemExit", "honest", ("it raised SystemExit",)),
         ("import os\nos._exit(0)", "honest", ("it ended the program while it was loaded: a call of exit",)),
         (SOFTMAX, "absent", ("absent is not in the file; allowed: honest",)),
-        (SOFTMAX, "softmax", ("softmax is neither a kernel nor a list of kernels; allowed: honest",)),
+        (SOFTMAX, "row_softmax", ("row_softmax is neither a kernel nor a list of kernels; allowed: honest",)),
         ("x = 1", "x", ("allowed: a file with what ridgebench.kernel() returned",)),
         (SOFTMAX + "ridgebench.measure(honest, 'm:8/n:8')", "honest", ('below `if __name__ == "__main__":`',)),
-        (SOFTMAX + "a = ridgebench.kernel(softmax, name='a', library='cupy')(right)", "a",
-         ("softmax/a is for a GPU, and kernels of a Python file run on a host alone", "measure() in the script")),
+        (SOFTMAX + "a = ridgebench.kernel(row_softmax, name='a', library='cupy')(right)", "a",
+         ("row_softmax/a is for a GPU, and kernels of a Python file run on a host alone", "measure() in the script")),
         (SOFTMAX + "b = ridgebench.kernel(ridgebench.operation('relu', 'x[n] -> y[n]', right, flops=1))(right)", "b",
          ("ridgebench has an operation relu",)),
-        (SOFTMAX.replace("5 * m * n", "None"), "honest", ("flops of softmax at {'m': 64, 'n': 512}: TypeError",)),
+        (SOFTMAX.replace("5 * m * n", "None"), "honest", ("flops of row_softmax at {'m': 64, 'n': 512}: TypeError",)),
     ],
     ids=["import", "raises", "syntax", "exit", "_exit", "absent", "operation", "no kernel", "measure", "gpu", "relu", "flops"],
 )  # fmt: skip
@@ -231,20 +231,20 @@ def test_a_hostile_current_folder_does_not_matter(tmp_path):
         written(tmp_path / "kernels", "raise SystemExit('hostile')", name=f"{name}.py")
     done = ridgebench("list", f"--load={file}:honest", SHAPE, "--device=sim", cwd=tmp_path)
     assert done.returncode == OK, done.stderr
-    assert "softmax/honest/fp32/m:64/n:512" in done.stdout
+    assert "row_softmax/honest/fp32/m:64/n:512" in done.stdout
 
 
 def test_a_shape_without_op_is_for_the_operations_of_the_file(tmp_path):
     file = written(tmp_path, SOFTMAX)
     done = ridgebench("list", f"--load={file}:honest", SHAPE, "--device=sim")
-    assert [line.split("/")[0] for line in done.stdout.splitlines()] == ["softmax"]
+    assert [line.split("/")[0] for line in done.stdout.splitlines()] == ["row_softmax"]
 
 
 @pytest.mark.parametrize("command", ["run", "list"])
 def test_a_command_without_a_shape_is_refused_and_leaves_no_kernel_out(command, tmp_path):
     file = written(tmp_path, SOFTMAX)
     done = ridgebench(command, f"--load={file}:honest", "--device=sim", cwd=tmp_path)
-    refused(done, "operation softmax has no shapes of its own; allowed: --shape SHAPE, or --shapes FILE")
+    refused(done, "operation row_softmax has no shapes of its own; allowed: --shape SHAPE, or --shapes FILE")
 
 
 def test_other_operations_need_no_shape_of_the_file(tmp_path):
@@ -263,7 +263,7 @@ def test_a_run_is_resumed_by_the_same_name_only(every):
 def test_measure_of_a_file_returns_the_rows_of_a_run(tmp_path):
     file = written(tmp_path, SOFTMAX)
     rows = measure(f"{file}:honest", [{"m": 8, "n": 33}, "m:4/n:8"], device="sim", out=tmp_path / "results", seconds=2)
-    own = [row for row in rows if row.op == "softmax"]
+    own = [row for row in rows if row.op == "row_softmax"]
     assert {row.id.split("/", 3)[3] for row in own} == {"m:8/n:33/steady@sim", "m:4/n:8/steady@sim"}
     assert {(row.status, row.isolated) for row in own} == {("ok", True)}
     assert len(rows) > len(own), "those of the ceilings are included"

@@ -27,7 +27,7 @@ def softmax_reference(x):
     return e / e.sum(axis=1, keepdims=True)
 
 
-SOFTMAX = operation("softmax", "x[m,n] -> y[m,n]", softmax_reference, flops=lambda m, n: 5 * m * n, terms=lambda m, n: n)
+SOFTMAX = operation("row_softmax", "x[m,n] -> y[m,n]", softmax_reference, flops=lambda m, n: 5 * m * n, terms=lambda m, n: n)
 
 
 @kernel(SOFTMAX)
@@ -99,8 +99,8 @@ def measured(tmp_path_factory):
 def test_a_right_kernel_is_a_row_like_any_other(measured):
     rows, _ = measured
     row = rows["right"]
-    assert (row.status, row.reason, row.op, row.format, row.device) == ("ok", None, "softmax", "fp32", "cpu")
-    assert row.id == "softmax/right/fp32/m:8/n:33/steady@cpu"
+    assert (row.status, row.reason, row.op, row.format, row.device) == ("ok", None, "row_softmax", "fp32", "cpu")
+    assert row.id == "row_softmax/right/fp32/m:8/n:33/steady@cpu"
     assert (row.flops, row.bytes) == (5 * 8 * 33, 2 * 4 * 8 * 33)
     assert row.written_fraction == 0.5
     assert row.time_ci_low_s <= row.time_median_s <= row.time_ci_high_s
@@ -130,7 +130,7 @@ def test_a_kernel_that_is_not_right_costs_its_row_alone(measured, name, status, 
 def test_the_folder_is_one_that_the_commands_read(measured, capsys):
     _, folder = measured
     environment = read_environment(folder)
-    assert environment["own_kernels"]["operations"] == ["softmax"]
+    assert environment["own_kernels"]["operations"] == ["row_softmax"]
     assert 0 < environment["own_kernels"]["launch_floor_s"]["cpu"] < 1e-3
     assert environment["command_line"] == sys.argv
     assert environment["interrupted"] is False
@@ -142,9 +142,9 @@ def test_the_folder_is_one_that_the_commands_read(measured, capsys):
     variables = os.environ | {"PYTHONPATH": str(package)}
     drawn = subprocess.run(command, env=variables, capture_output=True, check=False)
     assert drawn.returncode == 0, drawn.stderr
-    assert "softmax" in (folder / "figures" / "roofline.svg").read_text("utf-8")
+    assert "row_softmax" in (folder / "figures" / "roofline.svg").read_text("utf-8")
     assert compare.main(["--describe", str(folder), str(folder)]) == 0
-    assert "softmax/right" in capsys.readouterr().out
+    assert "row_softmax/right" in capsys.readouterr().out
 
 
 def test_verify_computes_the_work_of_an_operation_that_no_run_declared(measured, tmp_path):
@@ -154,7 +154,7 @@ def test_verify_computes_the_work_of_an_operation_that_no_run_declared(measured,
     (tmp_path / "environment.json").write_text(json.dumps(environment))
     (tmp_path / "records.jsonl").write_bytes((folder / "records.jsonl").read_bytes())
     done = subprocess.run([BINARY, "verify", tmp_path], capture_output=True, text=True, check=False)
-    assert "unknown operation 'softmax'" in done.stdout + done.stderr
+    assert "unknown operation 'row_softmax'" in done.stdout + done.stderr
 
 
 def copies(name, reference):
