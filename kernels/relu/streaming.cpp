@@ -31,10 +31,11 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   const std::int64_t n = shape["n"];
   return [=, threads = queue.threads(), streaming = cpu::streaming_pays<T>(n)] {
     constexpr std::int64_t kLine = cpu::kLineElements<T>;
-    cpu::map<kLine>(x, y, n, threads, streaming, [](const T* in, T* out) {
+    const auto block = [](const T* in, T* out) {
 #pragma omp simd
       for (std::int64_t k = 0; k < kLine; ++k) out[k] = relu(in[k]);
-    });
+    };
+    cpu::map<kLine>(y, n, threads, streaming, block, x);
   };
 }
 

@@ -24,7 +24,7 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
   return [=, iterations = shape["iterations"], threads = queue.threads(),
           streaming = cpu::streaming_pays<float>(n)] {
     const float share = FmaStep(iterations).share;
-    cpu::map<kBlock>(x, y, n, threads, streaming, [=](const float* in, float* out) {
+    const auto block = [=](const float* in, float* out) {
       std::array<float, kBlock> distance;
       for (std::int64_t k = 0; k < kBlock; ++k) distance[k] = in[k] - FmaStep::kFixed;
       for (std::int64_t i = 0; i < iterations; ++i) {
@@ -32,7 +32,8 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
         for (float& d : distance) d -= share * d;
       }
       for (std::int64_t k = 0; k < kBlock; ++k) out[k] = FmaStep::kFixed + distance[k];
-    });
+    };
+    cpu::map<kBlock>(y, n, threads, streaming, block, x);
   };
 }
 
