@@ -1,6 +1,7 @@
 #include "kernels/common/sweep.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
 
 namespace ridgebench {
@@ -56,6 +57,24 @@ std::vector<Shape> row_sweep(Profile profile, Pace pace, const Machine& machine,
   }
   if (profile == Profile::full) {
     for (const std::int64_t n : {columns / 16, columns * 8, columns - 1}) add(largest, n);
+  }
+  return shapes;
+}
+
+std::vector<Shape> matrix_sweep(Profile profile, Pace pace, const Machine& machine,
+                                double bytes_per_element) {
+  const auto matrix = [](std::int64_t m, std::int64_t n) { return Shape({{"m", m}, {"n", n}}); };
+  const auto elements = static_cast<std::uint64_t>(dram_elements(machine, bytes_per_element));
+  const std::int64_t side = std::int64_t{1} << ((std::bit_width(elements)) / 2);
+  const std::int64_t first = pace == Pace::naive ? side / 4 : side;
+  std::vector<Shape> shapes{matrix(first, first)};
+  if (at_least_standard(profile)) {
+    for (const std::int64_t n : {side / 4, side / 16}) shapes.push_back(matrix(n, n));
+  }
+  if (profile == Profile::full) {
+    for (const std::int64_t n : {side / 2, side / 8, side / 64}) shapes.push_back(matrix(n, n));
+    shapes.push_back(matrix(4 * side, side / 4));
+    shapes.push_back(matrix(side / 4 + 1, 4 * side - 1));
   }
   return shapes;
 }

@@ -29,4 +29,10 @@ std::vector<Shape> row_sweep(Profile profile, Pace pace, const Machine& machine,
 // a naive technique.
 std::int64_t most_elements(Pace pace, const Machine& machine, double bytes_per_element);
 
+// The same for dimensions m and n: the side of a square matrix of dram_elements, a power of two,
+// then smaller ones, and in the full profile also matrices that are not square. Naive techniques
+// begin at a quarter of the side.
+std::vector<Shape> matrix_sweep(Profile profile, Pace pace, const Machine& machine,
+                                double bytes_per_element);
+
 }  // namespace ridgebench

@@ -1,0 +1,174 @@
+"""`ridgebench step train`: its memory counted again, its record, its errors and exit codes."""
+
+import math
+import shutil
+
+import pytest
+from command_line import OK, ROW_FAILED, read_environment, refused, ridgebench, schema, strict_json
+
+STEP = schema("step")
+SIZES = ("--layers", "6", "--width", "96", "--batch", "24")
+QUICK = ("--device", "cpu", "--seconds", "0.05")
+
+
+def train(*arguments, **options):
+    return ridgebench("step", "train", *arguments, **options)
+
+
+def step_of(folder) -> dict:
+    """The line of step.jsonl, which must obey the schema and hold its keys and no other."""
+    (line,) = (folder / "step.jsonl").read_text().splitlines()
+    step = strict_json(line)
+    assert list(STEP.iter_errors(step)) == []
+    assert list(step) == list(STEP.schema["properties"])
+    return step
+
+
+def rounded(count: int) -> int:
+    return -(-count // 256) * 256
+
+
+class Memory:
+    """Live bytes of a step, counted by a walk through its passes that shares nothing with the program."""
+
+    def __init__(self, layers: int, width: int, batch: int, parts: int, size: int):
+        self.layers, self.u, self.w = layers, rounded(batch // parts * width * size), rounded(width * width * size)
+        self.live = rounded(batch * width * size) + 2 * rounded(batch * 4)
+        self.peak = self.live
+
+    def add(self, count: int) -> None:
+        self.live += count
+        self.peak = max(self.peak, self.live)
+
+    def forward(self, layer: int, keeps: set, gelu: bool) -> None:
+        """Computes a layer. `keeps` names what waits: ("h", l) and ("z", l)."""
+        self.add(self.u)  # z
+        if layer > 0 and ("h", layer - 1) not in keeps:
+            self.add(-self.u)
+        self.add(self.u)  # h
+        if not (gelu and ("z", layer) in keeps):
+            self.add(-self.u)
+
+    def backward(self, layer: int, gelu: bool, adds: bool, input_stays: bool) -> None:
+        self.add(self.u)  # dz
+        self.add(-2 * self.u)  # dh, and z or h
+        if adds:
+            self.add(self.w)
+            self.add(-self.w)
+        if layer > 0 and not input_stays:
+            self.add(-self.u)
+        if layer > 0:
+            self.add(self.u)  # dh
+        self.add(-self.u)  # dz
+
+    def micro_batch(self, segments: list[range], again: bool, gelu: bool, adds: bool) -> None:
+        starts = {("h", segment.start - 1) for segment in segments if segment.start}
+        everything = {(kind, layer) for kind in "hz" for layer in range(self.layers)}
+        for layer in range(self.layers):
+            self.forward(layer, starts if again else everything, gelu)
+        self.add(self.u)  # dh
+        if again or gelu:
+            self.add(-self.u)
+        for segment in reversed(segments):
+            if again:
+                for layer in segment:
+                    self.forward(layer, everything, gelu)
+                if gelu:
+                    self.add(-self.u)
+            for layer in reversed(segment):
+                self.backward(layer, gelu, adds, not gelu and layer != segment.start)
+
+
+def counted(layers, width, batch, parts, every, gelu) -> int:
+    memory = Memory(layers, width, batch, parts, 4)
+    state = layers * 4 * memory.w
+    again = every is not None
+    segments = [range(first, min(first + (every or layers), layers)) for first in range(0, layers, every or layers)]
+    for part in range(parts):
+        memory.micro_batch(segments, again, gelu, part > 0)
+    return state + memory.peak
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize(("checkpoint", "every"), [("none", None), ("sqrt", 3), ("every:3", 3), ("layer", 1), ("every:8", 8)])
+def test_the_peak_is_what_a_walk_counts(activation, parts, checkpoint, every):
+    done = train("--layers", "8", "--width", "1024", "--batch", "256", "--activation", activation, "--micro-batches", str(parts),
+                 "--checkpoint", checkpoint, "--device", "cpu", "--dry-run", "--json")  # fmt: skip
+    step = strict_json(done.stdout)
+    assert step["peak_bytes"] == step["peak_predicted_bytes"] == counted(8, 1024, 256, parts, every, activation == "gelu")
+    assert max(sum(moment["live"].values()) for moment in step["timeline"]) == step["peak_bytes"]
+    assert step["flops_model"] == 6 * 8 * 256 * 1024**2
+    assert step["flops_executed"] == ((8 * 8 - 2) if every else (6 * 8 - 2)) * 256 * 1024**2
+
+
+def test_a_step_is_measured_verified_and_kept(tmp_path):
+    done = train(*SIZES, *QUICK, "--checkpoint", "sqrt", "--activation", "gelu", "--micro-batches", "2", "--out", tmp_path / "out")
+    assert done.returncode == OK, done.stderr
+    step = step_of(tmp_path / "out")
+    assert (step["status"], step["reason"], step["verify"]["repeated"]) == ("ok", None, True)
+    assert 0 < step["verify"]["error"] <= 1 and step["verify"]["tensors"] > len(step["timeline"])
+    assert step["verify"]["loss_error"] < 1e-5 and step["verify"]["gradients_error"] < 1e-4
+    assert sum(part["launches"] for part in step["parts"]) == len(step["timeline"])
+    assert math.isclose(step["sum_of_operations_s"], sum(part["time_s"] for part in step["parts"]))
+    assert step["sum_of_roofs_s"] > 0 and step["sheet_s"] is None and step["mfu"] is None, "no data sheet promises anything of a host"
+    products = {part["name"]: part["flops"] for part in step["parts"] if part["operation"] == "matmul"}
+    assert sum(products.values()) == step["flops_executed"]
+    assert read_environment(tmp_path / "out")["interrupted"] is False
+    assert ridgebench("verify", tmp_path / "out").stdout == f"{tmp_path / 'out'}: sound\n"
+    assert "verified" in done.stdout and "measured roofs" in done.stdout
+
+
+def test_techniques_are_those_that_were_named(tmp_path):
+    done = train(*SIZES, *QUICK, "--technique", "matmul=naive", "--technique", "relu=naive", "--json", "--out", tmp_path / "out")
+    techniques = strict_json(done.stdout)["techniques"]
+    assert {name for shape, name in techniques.items() if shape.startswith(("matmul/", "relu/"))} == {"naive"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--layers", "0"), ("--layers", "whole number")),
+        (("--micro-batches", "5"), ("--micro-batches 5", "allowed: a number that divides the batch of 24")),
+        (("--checkpoint", "every:7"), ("every:7", "allowed: every:1 to every:6")),
+        (("--checkpoint", "all"), ("'all'", "allowed: none, sqrt, layer, full, every:K")),
+        (("--format", "fp8_e4m3"), ("fp8_e4m3", "allowed: bf16, fp16, fp32")),
+        (("--format", "fp9"), ("fp9", "allowed")),
+        (("--master",), ("--master", "allowed with bf16 and fp16")),
+        (("--activation", "silu"), ("silu", "relu", "gelu")),
+        (("--optimizer", "adam"), ("adam", "adamw")),
+        (("--technique", "matmul"), ("'matmul'", "allowed: OPERATION=TECHNIQUE")),
+        (("--technique", "matmul=fast"), ("matmul=fast", "allowed: ", "naive")),
+        (("--technique", "gelu=naive"), ("the step has no gelu", "allowed: matmul")),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_is_measured(arguments, parts, tmp_path):
+    refused(train(*SIZES, "--device", "cpu", "--out", tmp_path / "out", *arguments), *parts)
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_little_memory_is_a_row_that_says_so(tmp_path):
+    done = train("--layers", "1000", "--width", "65536", "--batch", "1", "--device", "cpu", "--out", tmp_path / "out")
+    assert done.returncode == ROW_FAILED
+    step = step_of(tmp_path / "out")
+    assert step["status"] == "skipped" and "memory" in step["reason"] and step["time_s"] is None
+    assert ridgebench("verify", tmp_path / "out").returncode == OK
+
+
+@pytest.mark.parametrize("key", ["peak_bytes", "flops_executed", "sum_of_operations_s", "time_s"])
+def test_verify_finds_a_changed_number(key, tmp_path):
+    folder = tmp_path / "out"
+    assert train(*SIZES, *QUICK, "--out", folder).returncode == OK
+    changed = tmp_path / "changed"
+    shutil.copytree(folder, changed)
+    value = strict_json((folder / "step.jsonl").read_text())[key]
+    text = (changed / "step.jsonl").read_text()
+    (changed / "step.jsonl").write_text(text.replace(f'"{key}":{text.split(f"{chr(34)}{key}{chr(34)}:")[1].split(",")[0]}', f'"{key}":{2 * value}'))
+    done = ridgebench("verify", changed)
+    assert done.returncode == ROW_FAILED and key in done.stderr
+
+
+def test_a_folder_holds_one_kind_of_results(tmp_path):
+    assert train(*SIZES, *QUICK, "--out", tmp_path / "out").returncode == OK
+    refused(train(*SIZES, *QUICK, "--out", tmp_path / "out"), "already holds a step")
+    refused(ridgebench("run", "--device", "cpu", "--op", "relu", "--out", tmp_path / "out"), "holds step.jsonl")
