@@ -77,6 +77,7 @@ function(add_cuda_kernels target)
   file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
   # Files that take longer to read than to compile.
   unify_cuda(portable elementwise "/kernels/(relu|gelu)/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable step "/kernels/(add|swiglu|[a-z]+_backward|zero|transpose_copy|optimizer)/[a-z0-9_]+[.]cu$")
   unify_cuda(portable sums "/kernels/(dot|matvec)/[a-z0-9_]+[.]cu$")
   unify_cuda(portable rows "/kernels/(softmax|rmsnorm|rope|cross_entropy|attention_decode)/[a-z0-9_]+[.]cu$")
   unify_cuda(portable ceilings "/kernels/ceilings/")

@@ -7,42 +7,18 @@
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
-#include "kernels/common/cpu/map.hpp"
+#include "kernels/common/cpu/pointwise.hpp"
 
 namespace ridgebench {
 namespace {
 
-// Elements of a block: a cache line, or more where the conversions fill a longer vector.
-template <class T>
-constexpr std::int64_t kElements =
-    FormatOf<T>::value == Format::fp32 ? cpu::kLineElements<T>
-                                       : std::max<std::int64_t>(cpu::kLineElements<T>, cpu::kBlock);
-
-// Inlined, so that a loop over blocks loads the constants once.
-[[gnu::always_inline]] inline void gelu_block(const float* in, float* out) {
-#pragma omp simd
-  for (std::int64_t k = 0; k < kElements<float>; ++k) out[k] = cpu::gelu(in[k]);
-}
-
-template <class T>
-[[gnu::always_inline]] inline void gelu_block(const T* in, T* out) {
-  for (std::int64_t first = 0; first < kElements<T>; first += cpu::kBlock) {
-    std::array<float, cpu::kBlock> values;
-    cpu::widen_block(in + first, values.data());
-#pragma omp simd
-    for (float& value : values) value = cpu::gelu(value);
-    cpu::narrow_block(values.data(), out + first);
-  }
-}
+struct Gelu {
+  [[gnu::always_inline]] float operator()(float x) const { return cpu::gelu(x); }
+};
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
-  const std::int64_t n = shape["n"];
-  return [=, threads = queue.threads(), streaming = cpu::streaming_pays<T>(n)] {
-    cpu::map<kElements<T>>(x, y, n, threads, streaming,
-                           [](const T* in, T* out)
-                               __attribute__((always_inline)) { gelu_block(in, out); });
-  };
+  return cpu::pointwise_launch<Gelu>(queue, shape["n"], y, x);
 }
 
 }  // namespace

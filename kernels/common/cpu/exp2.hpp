@@ -13,8 +13,10 @@ namespace ridgebench::cpu {
 // it.
 inline constexpr float kExp2Rounder = 0x1.8p23F;
 
-// 2^f for f in [-1/2, 1/2]: a minimax polynomial, relative error 1.1e-07 without roundings (own fit
-// by Lawson's iteration).
+// Relative error of exp2_of_fraction without roundings.
+inline constexpr double kExp2PolynomialError = 1.1e-7;
+
+// 2^f for f in [-1/2, 1/2]: a minimax polynomial (own fit by Lawson's iteration).
 [[gnu::always_inline]] inline float exp2_of_fraction(float f) {
   float p = 0.0013264727F;
   p = p * f + 0.009671513F;
