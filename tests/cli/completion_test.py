@@ -21,7 +21,7 @@ OFFERED = [
     ("ridgebench run --format fp8_e4m", {"fp8_e4m3"}),
     ("ridgebench list --device c", {"cpu"}),
     ("ridgebench duel nai", {"naive"}),
-    ("ridgebench predict gel", {"gelu"}),
+    ("ridgebench predict gel", {"gelu", "gelu_backward"}),
     ("ridgebench predict matmul n:4 --on h100-", set(SHEETS)),
     ("ridgebench predict model gpt-2", {"gpt-2", "gpt-2-xl"}),
     ("ridgebench baseline pro", {"promote"}),

@@ -35,7 +35,10 @@ def test_ptxas_serialised_nothing_and_spilled_nothing(name):
     assert faults(LOGS[name]) == []
 
 
-@pytest.mark.parametrize("name", ["relu/vec16.cu", "gelu/vec16.cu", "ceilings/dram.cu"])
+OF_STEP = [f"{operation}/vec16.cu" for operation in ("add", "swiglu", "relu_backward", "gelu_backward", "optimizer")]
+
+
+@pytest.mark.parametrize("name", ["relu/vec16.cu", "gelu/vec16.cu", "ceilings/dram.cu", *OF_STEP])
 def test_vectors_are_loaded_and_stored_16_bytes_at_a_time(name):
     assert any(kernel.wide("LDG") > 0 and kernel.wide("STG") > 0 for kernel in kernels(name))
 

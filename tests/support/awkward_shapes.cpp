@@ -213,7 +213,12 @@ bool exact_on_integers(const Operation& operation) {
   const bool contracts = operation.name == "fma_peak" || operation.name == "fma_double_peak" ||
                          operation.name == "intensity" || operation.name == "sm_times" ||
                          operation.name == "fma_parallelism";
-  return !operation.special && !contracts;
+  // Optimizers multiply by rates that no format holds exactly.
+  const std::vector<Operand> operands =
+      operation.operands(unit_shape(operation), operation.formats.front());
+  const bool updates =
+      std::ranges::any_of(operands, [](const Operand& o) { return o.access == Access::updated; });
+  return !operation.special && !contracts && !updates;
 }
 
 }  // namespace ridgebench

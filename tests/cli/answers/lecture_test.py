@@ -321,7 +321,7 @@ def test_own_sheet_without_a_compute_capability(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ("predict rellu 4 --format bf16 --on h100", ("'rellu'; nearest: relu", "allowed: dot, gelu, intensity, matmul, ")),
+        ("predict rellu 4 --format bf16 --on h100", ("'rellu'; nearest: relu", "allowed: adamw, adamw_master, ", " dot, gelu, gelu_backward, ")),
         ("predict dram_copy 4 --format fp32 --on h100", ("dram_copy is a ceiling", "relu or matmul")),
         ("predict relu 4 --format bf16 --on h101", ("'h101'; nearest: h100", "h100-sxm")),
         ("predict relu 4 --format bf16 --on rtx409", ("'rtx409'; nearest: rtx4090",)),

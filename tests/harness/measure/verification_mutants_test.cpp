@@ -31,6 +31,9 @@ Shape awkward_shape(const Operation& operation) {
                operation.attributes);
 }
 
+// Zeros are then a right output, and there is no work to leave out.
+bool reads_nothing(const Implementation& i) { return i.signature.count == 1; }
+
 bool is_product(const Operation& operation) { return operation.dimensions.size() == 3; }
 
 class Mutants : public RegistryTest {
@@ -92,7 +95,8 @@ TEST_F(Mutants, TheHonestOutputPasses) {
 }
 
 TEST_F(Mutants, AllZeros) {
-  for_each([](const Implementation&, HostRun& run) {
+  for_each([](const Implementation& i, HostRun& run) {
+    if (reads_nothing(i)) return;
     set_zero(run.output(), 0, run.output().operand().elements);
     expect_caught(run);
   });
@@ -111,6 +115,7 @@ TEST_F(Mutants, OneElementUnwritten) {
 
 TEST_F(Mutants, PartOfTheWorkLeftOut) {
   for_each([](const Implementation& i, HostRun& run) {
+    if (reads_nothing(i)) return;
     for (const std::int64_t tile : {3, 8, 32}) {  // a loop's remainder, a register, a block
       expect_caught_after(run, [&] { drop_terms(*i.operation, run, tile); });
     }
