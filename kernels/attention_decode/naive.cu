@@ -1,5 +1,5 @@
 // Attention of one token to a cache, a block per query head with a full row of scores in memory: a
-// thread computes a score by itself and reads its row of K alone, and later sums one element of o
+// thread computes a score by itself from its own row of K, and later sums one element of o
 // over all tokens. The heads of a group read the cache again, and threads beyond d elements do
 // nothing in the last pass. The limit is the latency of loads.
 #include "kernels/common/cuda/reduce.cuh"

@@ -109,7 +109,7 @@ class Group {
   float* scores_;
 };
 
-// Writes one head of o from what the splits left of it, in their order. The first one's sums
+// Adds the splits of one head of o in their order and writes it. The sums of the first split
 // change.
 template <class T>
 void combine(const Sizes& sizes, float* partial, T* o) {

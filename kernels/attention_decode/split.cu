@@ -29,7 +29,7 @@ struct Sizes {
   std::int64_t splits;    // of a context
   std::int64_t of_split;  // tokens; the last split may have fewer
 
-  // What a split leaves of a query head: its maximum, its sum, and d sums of values.
+  // A split leaves so many floats for a query head: its maximum, its sum, and d sums of values.
   [[nodiscard]] __host__ __device__ std::int64_t of_head() const { return d + 2; }
 };
 
@@ -64,7 +64,7 @@ __device__ std::int64_t element_of(std::int64_t d, int lane, int i) {
   return d == kPer * kWarp ? lane * kPer + i : lane + i * kWarp;
 }
 
-// What a warp has summed up for kHeads query heads. Scores are exponents of 2.
+// The running softmax of a warp for kHeads query heads. Scores are exponents of 2.
 template <int kPer, int kHeads>
 struct Running {
   float query[kHeads][kPer];
@@ -216,8 +216,7 @@ struct Workspace {
   std::shared_ptr<void> partial;
 };
 
-// As many splits as it takes to give each multiprocessor kBlocksPerSm blocks, but with a tile for
-// each warp.
+// Enough splits give each multiprocessor kBlocksPerSm blocks, and each warp has a tile.
 Sizes sizes_of(const Shape& shape, int multiprocessors) {
   Sizes sizes{.caches = shape["b"] * shape["kv"],
               .group = shape["h"] / shape["kv"],

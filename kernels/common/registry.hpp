@@ -300,7 +300,7 @@ struct ProductTypes {
 };
 
 using HalfTypes = Types<Fp16, Bf16>;
-// Of the operations of a step.
+// Formats that training uses.
 using TrainingTypes = Types<float, Fp16, Bf16>;
 using Fp8Types = Types<Fp8E4m3, Fp8E5m2>;
 // Of relu, gelu, dot and matvec.

@@ -1,7 +1,7 @@
 // Cross-entropy of m rows of n logits with its gradient: loss[i] = log(sum_j e^(x[i,j])) - x[i,l_i]
 // for the label l_i of row i, in fp32, and dx[i,j] = (softmax(x_i)[j] - [j = l_i]) / m, the
 // gradient of the mean loss, in the format of the logits. x and dx are m x n, row-major; labels are
-// int32, drawn from 0 to n - 1. 6mn FLOPs, an exponential and a division counted as one by
+// int32, each from 0 to n - 1. 6mn FLOPs, an exponential and a division counted as one by
 // convention: the five of a softmax (kernels/softmax) and the product with 1/m. The few of a row (a
 // logarithm, the label's difference) are left out. Bytes: logits and labels are read once, loss and
 // dx are written once, 2smn + 8m for formats of s bytes.

@@ -1,6 +1,7 @@
 // Softmax, RMSNorm, rotary embedding, cross-entropy and attention to a cache: the host techniques
 // against the references at odd shapes, the references against plain computations, and what is
 // counted.
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -304,6 +305,60 @@ TEST(AttentionDecode, ATokenThatMatchesFarBetterIsTheOutput) {
     ASSERT_TRUE(run.launch());
     for (std::int64_t i = 0; i < 2 * kD; ++i) {
       EXPECT_EQ(run.output().view()[i], run.array(2).view()[70 * kD + i % kD]);
+    }
+  });
+}
+
+// Counts what a technique allocates.
+class CountingQueue : public HostQueue {
+ public:
+  explicit CountingQueue(int threads) : HostQueue(threads) {}
+
+  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
+    bytes_ += static_cast<double>(bytes);
+    return HostQueue::allocate(bytes);
+  }
+  [[nodiscard]] double bytes() const { return bytes_; }
+
+ private:
+  double bytes_ = 0;
+};
+
+TEST(AttentionDecode, DeclaresItsWorkspace) {
+  for (const int threads : {1, 3}) {
+    for (const Shape& shape : awkward_shapes(row_operation("attention_decode"))) {
+      for_each_host_technique("attention_decode", [&](const Implementation& implementation) {
+        CountingQueue queue(threads);
+        std::array<void*, 4> operands{};
+        (void)implementation.bind(queue, nullptr, shape, operands);
+        Machine machine;
+        machine.units = threads;
+        EXPECT_EQ(implementation.workspace_bytes(machine, shape), queue.bytes());
+      });
+    }
+  }
+}
+
+// Splits of a context give what the whole gives, in the tolerance, and the same bits every time.
+TEST(AttentionDecode, AnyNumberOfThreadsIsRight) {
+  const Shape shape({{"b", 1}, {"h", 4}, {"kv", 2}, {"s", 333}, {"d", 48}});
+  for_each_host_technique("attention_decode", [&](const Implementation& implementation) {
+    HostRun run(implementation, shape);
+    run.fill(Fill::normal);
+    for (const int threads : {1, 5, 16}) {
+      CountingQueue queue(threads);
+      std::vector<void*> operands;
+      for (std::size_t i = 0; i < 4; ++i) operands.push_back(run.array(i).data());
+      const Launch launch = implementation.bind(queue, nullptr, shape, operands);
+      std::vector<double> first;
+      for (int time = 0; time < 2; ++time) {
+        run.output().poison();
+        launch();
+        EXPECT_LE(run.verify().error, 1) << threads;
+        const std::vector<double> o = row_of(run.output().view(), 0, 4 * 48);
+        EXPECT_EQ(o, time == 0 ? o : first) << threads;
+        first = o;
+      }
     }
   });
 }

@@ -155,7 +155,7 @@ std::vector<Shape> rotated_heads() {
 // Groups of one to nine query heads share a key/value head; contexts of one position, of parts of a
 // tile, and of several tiles and splits.
 std::vector<Shape> caches() {
-  constexpr std::array<std::array<std::int64_t, 5>, 11> sizes{{{1, 1, 1, 1, 1},
+  constexpr std::array<std::array<std::int64_t, 5>, 12> sizes{{{1, 1, 1, 1, 1},
                                                                {1, 1, 1, 3, 3},
                                                                {2, 3, 1, 31, 16},
                                                                {1, 4, 2, 33, 64},
@@ -165,7 +165,8 @@ std::vector<Shape> caches() {
                                                                {2, 4, 1, 300, 128},
                                                                {1, 2, 1, 1023, 256},
                                                                {1, 5, 5, 2, 255},
-                                                               {1, 9, 1, 700, 96}}};
+                                                               {1, 9, 1, 700, 96},
+                                                               {1, 2, 2, 40, 300}}};
   std::vector<Shape> shapes;
   for (const auto [b, h, kv, s, d] : sizes) {
     shapes.push_back(Shape({{"b", b}, {"h", h}, {"kv", kv}, {"s", s}, {"d", d}}));

@@ -53,7 +53,7 @@ static void for_each_strip(const T* x, std::int64_t n, Use use) {
   }
 }
 
-// The same, and writes to y what `change` has left in the strip.
+// Calls change(strip, first, count) for each strip, and writes the changed numbers to y.
 template <class T, class Change>
 static void map_strips(const T* x, T* y, std::int64_t n, Change change) {
   for_each_strip(x, n, [&](float* strip, std::int64_t first, std::int64_t count) {

@@ -17,7 +17,7 @@ struct Sum {
   }
 };
 
-// Of numbers; NaN counts as the smallest.
+// The larger of two numbers. NaN counts as the smallest.
 struct Max {
   __device__ float operator()(float x, float y) const { return fmaxf(x, y); }
 };

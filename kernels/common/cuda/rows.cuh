@@ -100,7 +100,7 @@ struct MaxAndSum {
   }
 };
 
-// Those of a row, in every thread of the block that divides it.
+// Computes both for a row, in every thread of the block that divides it.
 template <int kThreads, class T>
 __device__ MaxAndSum max_and_sum(const T* row, std::int64_t n, std::int64_t vectors) {
   MaxAndSum own;

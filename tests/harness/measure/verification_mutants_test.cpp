@@ -150,7 +150,8 @@ TEST_F(Mutants, ExchangedOperands) {
 Expected last_expected(const Implementation& i, HostRun& run) {
   const Problem problem(*i.operation, awkward_shape(*i.operation), i.format);
   const std::int64_t row = problem.rows - 1;
-  return reference_of(problem, run.inputs(), {&row, 1}).back();
+  const std::int64_t elements = problem.elements_of({&row, 1});
+  return reference_of(problem, run.inputs(), {&row, 1}).at(static_cast<std::size_t>(elements - 1));
 }
 
 // Rounds a number and stores it as the last element.
