@@ -7,7 +7,7 @@ from typing import Any, Optional
 from ridgebench import program
 from ridgebench.files import ResultsError, decoded, lines_of
 from ridgebench.printers import markdown_table
-from ridgebench.records import parse, read_environment
+from ridgebench.records import commit_of, date_of, parse, read_environment
 from ridgebench.result_tables import captioned, size_text
 from ridgebench.text import clean, markdown
 from ridgebench.view import ORDER, ordered
@@ -180,14 +180,13 @@ def duel_table(duels: _Duels, op: str, link: str) -> str:
     environment = duels.environment
     devices = {device["name"]: device for device in environment["devices"]}
     model = markdown(devices[mine[0].device]["model"])
-    commit = (environment["commit"] or "unknown")[:7]
     return captioned(
         markdown_table(header, [_duel_cells(duel) for duel in mine]),
         "The cells show ratios with their 95 % intervals. Below 1 the first technique is faster.",
         "In time: with the power that each draws; –: not measured.",
         "Cold: single launches behind emptied caches." if any(duel.regime == "cold" for duel in mine) else "",
         "Early: the side whose launches may start before the launch ahead has ended." if any(_early_cell(duel) != "–" for duel in mine) else "",
-        f"They come from the duels [{environment['started'][:10]}, {commit}]({link}) of {model}.",
+        f"They come from the duels [{date_of(environment)}, {commit_of(environment)}]({link}) of {model}.",
     )
 
 

@@ -251,6 +251,16 @@ def read_environment(path: Path) -> dict[str, Any]:
     return parse(read(path), "environment", f"{path}:1")
 
 
+def date_of(environment: Mapping[str, Any]) -> str:
+    """The day on which a run began, as 2026-11-22; empty if it is unknown."""
+    return (environment["started"] or "")[:10]
+
+
+def commit_of(environment: Mapping[str, Any], most: int = 7) -> str:
+    """The first characters of the commit that a run was built from, or 'unknown'."""
+    return (environment["commit"] or "unknown")[:most]
+
+
 def load_run(folder: Path, turns_of: Optional[Callable[[dict, dict], Any]] = None) -> Run:
     """Reads a results directory; raises ResultsError for anything that is missing or malformed.
 

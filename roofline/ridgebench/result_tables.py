@@ -5,7 +5,7 @@ from typing import Any, Optional
 from ridgebench.doubts import UNSETTLED
 from ridgebench.files import ResultsError
 from ridgebench.printers import markdown_table
-from ridgebench.records import Row
+from ridgebench.records import Row, commit_of, date_of
 from ridgebench.judged import ABOVE_ROOF, RAISED
 from ridgebench.text import markdown, page_lines
 from ridgebench.units import and_more, digits, percent
@@ -29,10 +29,9 @@ def captioned(table: str, *sentences: str) -> str:
 def provenance(view: View, link: str) -> str:
     """The run, as a link, and its device; it ends a sentence."""
     environment, device = view.environment, view.device
-    commit = (environment["commit"] or "unknown")[:7]
     changes = " with changes" if environment["dirty"] else ""
     threads = f", {device['threads']} threads" if device.get("threads") else ""
-    return f"[{environment['started'][:10]}, {commit}{changes}]({link}) of {markdown(device['model'])}{threads}{', unfinished' if view.why_unfinished else ''}"
+    return f"[{date_of(environment)}, {commit_of(environment)}{changes}]({link}) of {markdown(device['model'])}{threads}{', unfinished' if view.why_unfinished else ''}"
 
 
 def _technique_names(rows: list[Row], origin: str) -> str:

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
+from ridgebench.records import commit_of, date_of
 from ridgebench.text import cut
 from ridgebench.units import digits, rate
 from ridgebench.view import OPERATIONS
@@ -43,11 +44,9 @@ def _subtitle(scene: Scene) -> str:
         return f"{scene.format} · {scene.first.device.name} was measured, the others are by their data sheets"
     environment = view.environment
     model = view.device["model"] or view.device["name"]
-    date = (environment["started"] or "")[:10] or "date unknown"
-    commit = (environment["commit"] or "unknown")[:7]
     fixed = f" · matmul: m = n = {scene.first.fixed}" if scene.first.fixed else ""
     state = " · unfinished run" if view.why_unfinished else ""
-    return f"{model} · {scene.format}{fixed} · {date} · commit {commit}{state}"
+    return f"{model} · {scene.format}{fixed} · {date_of(environment) or 'date unknown'} · commit {commit_of(environment)}{state}"
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:

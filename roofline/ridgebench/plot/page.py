@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.records import BROKEN, Row
+from ridgebench.records import BROKEN, Row, commit_of, date_of
 from ridgebench.units import counted
 from ridgebench.view import ORDER, View, ordered
 
@@ -35,7 +35,7 @@ def add_axes(figure: Figure, left: float, bottom: float, width: float, height: f
 
 def subtitle(view: View) -> str:
     environment, device = view.environment, view.device
-    date = (environment["started"] or "")[:10] or "date unknown"
+    date = date_of(environment) or "date unknown"
     threads = f" · {device['threads']} threads" if device["threads"] else ""
     model = device["model"] or "unknown model"
     method = f"method {environment['method_version']}" if "imported" not in environment else "imported"
@@ -69,11 +69,10 @@ def footer(view: View) -> str:
     if "imported" in environment:
         source = environment["imported"]
         return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
-    commit = (environment["commit"] or "unknown")[:12]
     parts = [
         *filter(None, [_power_states(view), _own_kernels(view)]),
         f"ridgebench {environment['version']}",
-        f"commit {commit}{' with local changes' if environment['dirty'] else ''}",
+        f"commit {commit_of(environment, 12)}{' with local changes' if environment['dirty'] else ''}",
         environment["build"]["compiler"] or "compiler unknown",
         f"seed {environment['seed']}",
         f"fill {environment['fill']}",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row, Run
+from ridgebench.records import Row, Run, date_of
 from ridgebench.text import clean
 from ridgebench.units import enumerate_words
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
@@ -56,7 +56,7 @@ def devices_of(run: Run, chosen: Optional[str]) -> list[Optional[str]]:
 def names(views: list[View], folders: list[Path]) -> list[str]:
     """A name for each run: the device, with date and commit where devices repeat, and the folder where those do."""
     models = [view.device["model"] or view.device["name"] for view in views]
-    runs = [f"{model}, {(view.environment['started'] or '')[:10]} {(view.environment['commit'] or '')[:7]}".rstrip(" ,")
+    runs = [f"{model}, {date_of(view.environment)} {(view.environment['commit'] or '')[:7]}".rstrip(" ,")
             for model, view in zip(models, views)]
     places = [f"{run} ({clean(folder.resolve().name)}, {view.device['name']})" for run, folder, view in zip(runs, folders, views)]
     return [

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row
+from ridgebench.records import Row, commit_of, date_of
 from ridgebench.units import digits
 from ridgebench.view import View
 
@@ -157,14 +157,14 @@ def _draw_head(page: Axes, canvas: Canvas, name: str, parts: list[_Part], room: 
 
 def _run_text(run: OneRun) -> str:
     """'A NVIDIA H100, 2026-11-22: DRAM read 3.19 TB/s'"""
-    date = (run.view.environment["started"] or "")[:10]
+    date = date_of(run.view.environment)
     name = run.name if date in run.name else f"{run.name}, {date}"
     roofs = measured_roofs(run.view)
     return f"{run.letter} {name}" + (f": {memory_names(roofs)[1]}" if roofs.memory else "")
 
 
 def _provenance(runs: list[OneRun]) -> str:
-    commits = [f"{run.letter} {(run.view.environment['commit'] or 'unknown')[:12]}" for run in runs]
+    commits = [f"{run.letter} {commit_of(run.view.environment, 12)}" for run in runs]
     fills = {run.letter: run.view.environment.get("fill") or "unknown" for run in runs}
     told = f", fill {', '.join(f'{letter} {fill}' for letter, fill in fills.items())}" if set(fills.values()) != {"normal"} else ""
     return f"ridgebench, commits {', '.join(commits)}{told}"
