@@ -30,15 +30,28 @@ constexpr std::array kPrecisions{Precision{"bf16", 2, 2, false}, Precision{"fp32
 // 2302.06675). Adafactor without momentum keeps the sums of the rows and columns of each matrix
 // (Shazeer, Stern, arXiv 1804.04235): 4 (r + c) byte for r x c parameters, which is below 0.01 byte
 // per parameter of matrices from 1024 x 1024 on and is not counted.
+//
+// FLOPs per parameter, a square root and a division counted as 1:
+//   sgd        p -= lr g: 2                       momentum  m = b m + g: 2, p -= lr m: 2
+//   adagrad    v += g g: 2, p -= lr g / (sqrt v + e): 5
+//   rmsprop    v = b v + (1 - b) g g: 4, the same step: 5
+//   adam       m: 3, v: 4, both divided by their bias: 2, the same step: 5
+//   adamw      adam's 14, p -= lr w p: 2
+//   lion       c = b m + (1 - b) g: 3, p -= lr (sign c + w p): 5, m: 3
+//   adafactor  g g + e: 2, sums of rows and columns: 2, their product, its root, the division: 3,
+//              the mean square of the update: 2, clipping: 1, p -= lr u: 2
 struct Optimizer {
   std::string_view name;
   int states;
-  bool trains = true;
+  double flops;
 };
+constexpr std::string_view kNoOptimizer = "none";
 constexpr std::array kOptimizers{
-    Optimizer{"none", 0, false}, Optimizer{"sgd", 0},     Optimizer{"momentum", 1},
-    Optimizer{"adagrad", 1},     Optimizer{"rmsprop", 1}, Optimizer{"adam", 2},
-    Optimizer{"adamw", 2},       Optimizer{"lion", 1},    Optimizer{"adafactor", 0}};
+    Optimizer{kNoOptimizer, 0, 0}, Optimizer{"sgd", 0, 2},     Optimizer{"momentum", 1, 4},
+    Optimizer{"adagrad", 1, 7},    Optimizer{"rmsprop", 1, 9}, Optimizer{"adam", 2, 14},
+    Optimizer{"adamw", 2, 16},     Optimizer{"lion", 1, 11},   Optimizer{"adafactor", 0, 12}};
+
+bool trains(const Optimizer& optimizer) { return optimizer.name != kNoOptimizer; }
 
 template <class Entry>
 const Entry& choose(std::string_view option, std::string_view name, std::span<const Entry> table) {
@@ -63,13 +76,13 @@ std::vector<StatePart> state_parts(const StateQuestion& question) {
   const auto& optimizer = choose<Optimizer>("--optimizer", question.optimizer, kOptimizers);
   const bool trained =
       std::ranges::find(kPrecisions, question.precision, &Precision::name) != kPrecisions.end();
-  if (!optimizer.trains && !trained) {
+  if (!trains(optimizer) && !trained) {
     const StoredFormat stored = parse_stored_format("--precision", question.precision);
     return {{"parameters", 'P', stored.bytes_per_value(), 3}};
   }
   const auto& precision = choose<Precision>("--precision", question.precision, kPrecisions);
   std::vector<StatePart> parts{{"parameters", 'P', precision.parameter_bytes, 3}};
-  if (!optimizer.trains) return parts;
+  if (!trains(optimizer)) return parts;
   parts.push_back({"gradients", 'G', precision.gradient_bytes, 2});
   if (precision.master_copy) parts.push_back({"fp32 master copy", 'M', kStateBytes, 1});
   if (optimizer.states > 0) {
@@ -77,6 +90,21 @@ std::vector<StatePart> state_parts(const StateQuestion& question) {
         {fmt::format("{} states", optimizer.name), 'O', kStateBytes * optimizer.states, 1});
   }
   return parts;
+}
+
+OptimizerStep optimizer_step(const StateQuestion& question) {
+  const auto& optimizer = choose<Optimizer>("--optimizer", question.optimizer, kOptimizers);
+  if (!trains(optimizer)) {
+    const std::span all(kOptimizers);
+    (void)choose<Optimizer>("--optimizer of training", question.optimizer, all.subspan(1));
+  }
+  const auto& precision = choose<Precision>("--precision", question.precision, kPrecisions);
+  const double states = kStateBytes * optimizer.states;
+  const double master = precision.master_copy ? kStateBytes : 0;
+  const double read = precision.master_copy ? master : precision.parameter_bytes;
+  return {.read_bytes = read + precision.gradient_bytes + states,
+          .written_bytes = precision.parameter_bytes + master + states,
+          .flops = optimizer.flops};
 }
 
 std::string state_note(const StateQuestion& question) {

@@ -19,6 +19,20 @@ struct StatePart {
 // Returns the parts of a question. Throws UsageError for an unknown precision or optimizer.
 std::vector<StatePart> state_parts(const StateQuestion& question);
 
+// What the optimizer's step does for one parameter. It reads the gradient and the states, and the
+// fp32 master copy or else the parameter; it writes the parameter, the master copy and the states.
+// AdamW in bf16 reads 2 + 2 + 8 and writes 2 + 8 bytes; with a master copy the bf16 parameter is
+// only written, 14 + 14. Adafactor's sums are not counted.
+struct OptimizerStep {
+  double read_bytes;
+  double written_bytes;
+  double flops;
+
+  [[nodiscard]] double bytes() const { return read_bytes + written_bytes; }
+};
+// Throws UsageError for an unknown precision or optimizer, and for the optimizer none.
+OptimizerStep optimizer_step(const StateQuestion& question);
+
 // Returns what the state leaves out; empty for most optimizers.
 std::string state_note(const StateQuestion& question);
 

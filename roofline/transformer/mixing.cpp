@@ -95,8 +95,7 @@ class Mixing {
 
   void add(const Attention& a) {
     const Traffic t = traffic_of(a, phase_, context_);
-    const bool beyond = a.compressed && a.compressed->rate > 0;
-    const std::string prefix = a.window > 0 && !beyond ? "local_" : "";
+    const std::string prefix(mixing_prefix(a));
     const double queries = count_ * element_ * t.queries;
     const double outputs = count_ * element_ * t.outputs;
     const double keys = count_ * cached_ * t.keys;
@@ -126,7 +125,7 @@ class Mixing {
     add_row("state", Pass::backward, r.layers, {2 * work.flops, 2 * work.bytes}, work.bytes);
   }
 
-  [[nodiscard]] std::vector<MixingProduct> products() { return std::move(products_); }
+  [[nodiscard]] std::vector<LayerWork> products() { return std::move(products_); }
 
  private:
   // The indexer compares each query with all keys of its own.
@@ -152,14 +151,25 @@ class Mixing {
   double context_;
   double element_;
   double cached_;
-  std::vector<MixingProduct> products_;
+  std::vector<LayerWork> products_;
 };
 
 }  // namespace
 
-std::vector<MixingProduct> mixing_products(const Transformer& model, Phase phase,
-                                           const Sequences& sequences, Format format,
-                                           double cache_bytes) {
+std::string_view mixing_prefix(const Attention& attention) {
+  const bool beyond = attention.compressed && attention.compressed->rate > 0;
+  return attention.window > 0 && !beyond ? "local_" : "";
+}
+
+double training_pairs(const Attention& attention, const Sequences& sequences) {
+  const Traffic traffic = traffic_of(attention, Phase::training, as_number(sequences.context));
+  const double per_pair = 2 * as_number(attention.head_dim);  // FLOPs of a score
+  return as_number(sequences.count) * traffic.score_flops / per_pair;
+}
+
+std::vector<LayerWork> mixing_products(const Transformer& model, Phase phase,
+                                       const Sequences& sequences, Format format,
+                                       double cache_bytes) {
   Mixing mixing(phase, sequences, format, cache_bytes);
   for (const Attention& attention : model.attentions) mixing.add(attention);
   for (const Recurrence& recurrence : model.recurrences) mixing.add(recurrence);

@@ -21,9 +21,11 @@ enum class Phase : std::uint8_t { prefill, decode, training };
 constexpr auto names_of(Phase) { return enum_names("phase", "prefill", "decode", "training"); }
 
 // The backward pass of a linear layer is two products: dX, the gradient of its inputs, and dW, the
-// gradient of its weights.
-enum class Pass : std::uint8_t { forward, backward, dx, dw };
-constexpr auto names_of(Pass) { return enum_names("pass", "forward", "backward", "dX", "dW"); }
+// gradient of its weights. The optimizer's step follows both passes.
+enum class Pass : std::uint8_t { forward, backward, dx, dw, step };
+constexpr auto names_of(Pass) {
+  return enum_names("pass", "forward", "backward", "dX", "dW", "step");
+}
 
 // Prefill and training compute all tokens of each sequence, decode the last one.
 struct Sequences {
@@ -50,25 +52,35 @@ std::vector<LinearProduct> linear_products(const Operation& matmul, const Transf
                                            std::int64_t tokens, std::int64_t head_tokens,
                                            bool training);
 
+// Work beside the linear layers, in each of `layers` places. `written_bytes` are part of its bytes.
+struct LayerWork {
+  std::string name;
+  Pass pass;
+  std::int64_t layers;
+  Work work;
+  double written_bytes;
+  double special_results = 0;  // of the special-function units
+};
+
 // What a layer does with tokens together, in each of `layers` layers. Attention has two products,
 // scores = Q K^T and values = softmax(scores) V. A fused kernel keeps scores on the chip (Dao et
 // al., arXiv 2205.14135), so that the traffic is Q, K, V, the output and, backward, their
 // gradients. A causal mask halves the products of whole sequences, and a window limits the keys of
 // a query. Latent attention reads the short vectors of the cache once when it decodes, and
 // multiplies queries and outputs by kv_b instead. A recurrence is one row, `state`, and an indexer
-// another, `index`.
-struct MixingProduct {
-  std::string name;  // "scores", "values", "local_scores", "local_values", "index", "state"
-  Pass pass;
-  std::int64_t layers;
-  Work work;
-  double written_bytes;
-};
+// another, `index`. The names are scores, values, local_scores, local_values, index and state.
+//
 // `cache_bytes` are those of an element of keys and values in the cache, and `format` is that of
 // queries, outputs and of keys that no cache holds. Recomputed scores do not count as FLOPs.
-std::vector<MixingProduct> mixing_products(const Transformer& model, Phase phase,
-                                           const Sequences& sequences, Format format,
-                                           double cache_bytes);
+std::vector<LayerWork> mixing_products(const Transformer& model, Phase phase,
+                                       const Sequences& sequences, Format format,
+                                       double cache_bytes);
+
+// What the names of an attention's work begin with: "local_" if a window limits its keys.
+std::string_view mixing_prefix(const Attention& attention);
+
+// Pairs of a query and a key, of all heads of a layer, that the mask leaves in training.
+double training_pairs(const Attention& attention, const Sequences& sequences);
 
 // Bytes of an element of a recurrence's state: fp32.
 inline constexpr double kStateElementBytes = 4;

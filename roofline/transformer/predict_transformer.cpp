@@ -8,9 +8,12 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/nullable.hpp"
+#include "roofline/plan/network.hpp"
+#include "roofline/plan/state.hpp"
 #include "roofline/prediction.hpp"
 #include "roofline/transformer/operations.hpp"
 #include "roofline/transformer/prediction_notes.hpp"
+#include "roofline/transformer/step_work.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -18,9 +21,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::string_view kAttention = "attention";
+constexpr std::string_view kState = "state";
+
 // One operation of a pass. Its work and its times are those of one layer.
 struct Row {
   std::string name;
+  std::string_view role;
   Pass pass;
   std::optional<Shape> shape;  // of a linear layer's product
   std::int64_t layers;
@@ -33,10 +40,7 @@ struct Row {
     return per_layer * static_cast<double>(layers);
   }
   [[nodiscard]] bool linear_in_layer() const { return shape && name != kHead; }
-  [[nodiscard]] std::string_view role() const {
-    if (shape) return "linear";
-    return name == "state" ? "state" : "attention";
-  }
+  [[nodiscard]] bool mixes() const { return role == kAttention || role == kState; }
 };
 
 // Answers one question about one model on one device.
@@ -60,11 +64,19 @@ class Predictor {
     }
     ordered_json reply = facts();
     reply["phases"] = std::move(phases);
-    reply["notes"] = prediction_notes(model_, {question_, roofs_.launch_floor_s()});
+    reply["notes"] = prediction_notes(model_, {.question = question_,
+                                               .launch_floor_s = roofs_.launch_floor_s(),
+                                               .missing_peak = missing_peak()});
     return reply;
   }
 
  private:
+  [[nodiscard]] std::optional<std::string> missing_peak() const {
+    if (!question_.training || roofs_.arithmetic_roof(Engine::fma, question_.format)) {
+      return std::nullopt;
+    }
+    return missing_peak_note(roofs_);
+  }
   [[nodiscard]] double weights_bytes() const {
     return ridgebench::weights_bytes(model_, weights_, question_.format.b);
   }
@@ -80,6 +92,11 @@ class Predictor {
     if (question_.training || !roofs_.memory_bytes() || cache_bytes(1) == 0) return std::nullopt;
     const double room = *roofs_.memory_bytes() - weights_bytes();
     return std::max(0.0, std::floor(room / cache_bytes(1)));
+  }
+
+  // Null unless the question is about training.
+  [[nodiscard]] ordered_json trained(const ordered_json& value) const {
+    return question_.training ? value : ordered_json(nullptr);
   }
 
   [[nodiscard]] ordered_json facts() const {
@@ -98,13 +115,15 @@ class Predictor {
             {"kv_cache_bytes_per_token", cached_elements(model_) * cache_element_bytes()},
             {"memory_bytes", nullable(roofs_.memory_bytes())},
             {"largest_batch", nullable(largest_batch())},
+            {"precision", trained(question_.state.precision)},
+            {"optimizer", trained(question_.state.optimizer)},
             {"warnings", model_.warnings}};
   }
 
-  [[nodiscard]] LowerBounds bounds_with(const Work& work, double written_fraction,
-                                        FormatPair format) const {
-    const LimitingRates rates = limiting_rates(roofs_, matmul_.engine, format, written_fraction);
-    return lower_bounds(work, rates.roof(), 0, roofs_);
+  [[nodiscard]] LowerBounds bounds_with(Engine engine, const Work& work, double written_fraction,
+                                        FormatPair format, double special_results = 0) const {
+    const LimitingRates rates = limiting_rates(roofs_, engine, format, written_fraction);
+    return lower_bounds(work, rates.roof(), special_results, roofs_);
   }
 
   // The bytes of stored weights beyond those in the format of the product, which reads them.
@@ -124,12 +143,13 @@ class Predictor {
         products * (bytes(matmul_, linear.shape, question_.format) + stored_more(linear))};
     const double written = written_fraction(matmul_, linear.shape, question_.format);
     Row row{linear.name,
+            "linear",
             linear.pass,
             linear.shape,
             linear.layers,
             linear.products,
             work,
-            bounds_with(work, written, question_.format),
+            bounds_with(matmul_.engine, work, written, question_.format),
             achieved_(linear.shape)};
     if (row.achieved_s) *row.achieved_s *= products;
     return row;
@@ -144,12 +164,34 @@ class Predictor {
          linear_products(matmul_, model_, tokens, head_tokens, training)) {
       rows.push_back(row_of(linear));
     }
-    for (const auto& [name, pass, layers, work, written] :
+    for (const LayerWork& one :
          mixing_products(model_, phase, sequences, cache_format_, cache_element_bytes())) {
-      const LowerBounds bounds = bounds_with(work, written / work.bytes, cache_format_);
-      rows.push_back({name, pass, std::nullopt, layers, 1, work, bounds});
+      rows.push_back(row_of(one, one.name == kState ? kState : kAttention, matmul_.engine));
     }
+    if (training) add_step(rows, sequences);
     return rows;
+  }
+
+  // Norms, softmax, residuals, activation functions and the loss, then the optimizer's step. CUDA
+  // cores do their arithmetic.
+  void add_step(std::vector<Row>& rows, const Sequences& sequences) const {
+    for (const LayerWork& one : step_work(model_, sequences, cache_format_)) {
+      const bool softmax = one.name.ends_with("softmax");
+      rows.push_back(row_of(one, softmax ? kAttention : "elementwise", Engine::fma));
+    }
+    const auto [read, written, flops] = optimizer_step(question_.state);
+    const double all = parameters(model_);
+    const Work work{all * flops, all * (read + written)};
+    rows.push_back(row_of({question_.state.optimizer, Pass::step, 1, work, all * written},
+                          "optimizer", Engine::fma));
+  }
+
+  [[nodiscard]] Row row_of(const LayerWork& one, std::string_view role, Engine engine) const {
+    const double written = one.work.bytes > 0 ? one.written_bytes / one.work.bytes : 0;
+    return {one.name,   role,
+            one.pass,   std::nullopt,
+            one.layers, 1,
+            one.work,   bounds_with(engine, one.work, written, cache_format_, one.special_results)};
   }
 
   [[nodiscard]] std::int64_t tokens_of(Phase phase, std::int64_t batch) const {
@@ -167,13 +209,31 @@ class Predictor {
     const std::vector<Row> rows = rows_of(phase, {batch, question_.context}, tokens);
     ordered_json reply{{"phase", name(phase)}, {"batch", batch}, {"tokens", tokens}};
     add_sums(reply, rows);
-    const bool cached = phase != Phase::training;
-    reply["kv_cache_bytes"] = cached ? ordered_json(cache_bytes(batch)) : ordered_json(nullptr);
-    reply["fits"] = nullptr;
-    if (cached && roofs_.memory_bytes()) {
-      reply["fits"] = weights_bytes() + cache_bytes(batch) <= *roofs_.memory_bytes();
-    }
+    add_memory(reply, phase, batch);
     return reply;
+  }
+
+  // Inference holds the weights and the cache, training its state and the activations.
+  void add_memory(ordered_json& reply, Phase phase, std::int64_t batch) const {
+    const bool cached = phase != Phase::training;
+    const double first = cached ? weights_bytes() : state_bytes();
+    const double second = cached ? cache_bytes(batch) : activation_bytes(batch);
+    reply["kv_cache_bytes"] = cached ? ordered_json(second) : ordered_json(nullptr);
+    reply["state_bytes"] = trained(first);
+    reply["activation_bytes"] = trained(second);
+    reply["fits"] = nullptr;
+    if (roofs_.memory_bytes()) reply["fits"] = first + second <= *roofs_.memory_bytes();
+  }
+
+  [[nodiscard]] double state_bytes() const {
+    return parameters(model_) * bytes_on_all_ranks(state_parts(question_.state), {});
+  }
+  [[nodiscard]] double activation_bytes(std::int64_t batch) const {
+    const ActivationQuestion kept{.model = model_,
+                                  .context = static_cast<double>(question_.context),
+                                  .batch = static_cast<double>(batch),
+                                  .format = cache_format_};
+    return kept_bytes(network_bytes(kept, kept.batch), kept.checkpoint).bytes;
   }
 
   void add_sums(ordered_json& reply, const std::vector<Row>& rows) const {
@@ -189,7 +249,7 @@ class Predictor {
       flops += row.times_layers(row.work.flops);
       moved += row.times_layers(row.work.bytes);
       time_s += row_s;
-      if (!row.shape) attention_s += row_s;
+      if (row.mixes()) attention_s += row_s;
       if (!row.linear_in_layer()) continue;
       linear_s += row_s;
       all_measured = all_measured && row.achieved_s;
@@ -211,7 +271,7 @@ class Predictor {
 
   [[nodiscard]] ordered_json row_json(const Row& row, double phase_s) const {
     return {{"name", row.name},
-            {"role", row.role()},
+            {"role", row.role},
             {"pass", name(row.pass)},
             {"op", row.shape ? ordered_json(matmul_.name) : ordered_json(nullptr)},
             {"shape", row.shape ? sizes_of(*row.shape) : ordered_json(nullptr)},

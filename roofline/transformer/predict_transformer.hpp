@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/common/operation.hpp"
+#include "roofline/plan/plan.hpp"
 #include "roofline/roofs.hpp"
 #include "roofline/transformer/transformer.hpp"
 
@@ -19,7 +20,8 @@ struct TransformerQuestion {
   FormatPair format;                                   // of the matrix products' inputs
   std::optional<StoredFormat> weights = std::nullopt;  // of linear layers but lm_head
   std::optional<StoredFormat> cache = std::nullopt;    // of keys and values
-  bool training = false;  // else prefill of one sequence, and decode of each batch
+  bool training = false;     // else prefill of one sequence, and decode of each batch
+  StateQuestion state = {};  // of training; the model has the parameters
 };
 
 // The median time in s of a measured matrix product; empty if none was measured.
@@ -28,7 +30,9 @@ using AchievedTime = std::function<std::optional<double>(const Shape&)>;
 // Returns the keys of `predict model --json` (docs/models.md) in SI base units; what is unknown is
 // null. Each operation takes at least the longer of FLOPs over peak and bytes over bandwidth, by
 // the rates that `predict matmul` has. Weights have the format of the products, that of `weights`
-// or that of the model's quantization_config. Attention has the output format of the products, and
+// or that of the model's quantization_config. A training step also has the work of step_work.hpp
+// and the optimizer's step of plan/state.hpp, and it fits if the state and the activations of
+// plan_fits do. Attention has the output format of the products, and
 // so have keys and values without `cache`. Throws UsageError for sizes out of range, or if the
 // device lacks a rate.
 nlohmann::ordered_json predict_transformer(const Operation& matmul, const Transformer& model,

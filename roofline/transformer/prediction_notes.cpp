@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "roofline/plan/state.hpp"
 #include "roofline/transformer/operations.hpp"
 #include "roofline/units.hpp"
 
@@ -16,20 +17,27 @@ std::string mixers_of(const Transformer& model) {
   return model.attentions.empty() ? "recurrent states" : "attention, recurrent states";
 }
 
-void add_phase_notes(const Transformer& model, bool training, std::vector<std::string>& notes) {
-  if (training) {
+void add_phase_notes(const Transformer& model, const NoteFacts& facts,
+                     std::vector<std::string>& notes) {
+  if (facts.question.training) {
     const bool indexed = std::ranges::any_of(
         model.attentions, [](const Attention& a) { return a.indexer.has_value(); });
     notes.push_back(fmt::format(
-        "a step is forward and backward of the linear layers, {} and lm_head; not counted are the "
-        "optimizer's update, recomputed activations, the embedding's look-up and gradient, the "
-        "loss{} and communication",
+        "a step is forward and backward of the linear layers, {}, norms, residuals, activation "
+        "functions and the loss, each a kernel of its own, and the optimizer's step; not counted "
+        "are rotations, recomputed activations, the embedding's look-up and gradient{} and "
+        "communication",
         mixers_of(model), indexed ? ", the backward pass of the indexer" : ""));
-    notes.push_back(
-        fmt::format("`ridgebench plan memory --parameters {:.0f}` counts the memory of training",
-                    parameters(model)));
+    if (const std::string more = state_note(facts.question.state); !more.empty()) {
+      notes.push_back(more);
+    }
+    notes.emplace_back(
+        "what fits counts state and activations, without temporary buffers; `ridgebench plan fits "
+        "--model` finds what makes a step fit");
     return;
   }
+  notes.emplace_back(
+      "norms, rotations, activation functions, softmax and sampling are not counted");
   notes.emplace_back("prefill computes the logits of the last token only");
   notes.emplace_back("what fits counts weights and KV cache, without activations");
 }
@@ -63,15 +71,15 @@ void add_recurrence_note(const Transformer& model, std::vector<std::string>& not
 }  // namespace
 
 std::vector<std::string> prediction_notes(const Transformer& model, const NoteFacts& facts) {
-  std::vector<std::string> notes{
-      "norms, rotations, activation functions, softmax and sampling are not counted"};
+  std::vector<std::string> notes;
   const auto has_experts = [](const Network& n) { return n.experts > 1; };
   if (std::ranges::any_of(model.networks, has_experts)) {
     notes.emplace_back(
         "tokens are spread evenly over the experts, so that a small batch meets as many experts as "
         "it can");
   }
-  add_phase_notes(model, facts.question.training, notes);
+  add_phase_notes(model, facts, notes);
+  if (facts.missing_peak) notes.push_back(*facts.missing_peak);
   if (facts.launch_floor_s) {
     notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",
                                 with_unit(*facts.launch_floor_s, "s")));

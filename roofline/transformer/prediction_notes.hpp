@@ -12,6 +12,7 @@ namespace ridgebench {
 struct NoteFacts {
   const TransformerQuestion& question;
   std::optional<double> launch_floor_s;
+  std::optional<std::string> missing_peak;  // of arithmetic that the question counts
 };
 
 // The notes of the model itself are the last.

@@ -8,20 +8,30 @@
 #include "roofline/transformer/transformer.hpp"
 
 namespace ridgebench {
+
+CLI::Option* add_optimizer(CLI::App& app, StateQuestion& question) {
+  return app
+      .add_option("--optimizer", question.optimizer,
+                  "none (inference), sgd, momentum, adagrad, rmsprop, adam, adamw, lion or "
+                  "adafactor")
+      ->capture_default_str();
+}
+
+CLI::Option* add_precision(CLI::App& app, StateQuestion& question) {
+  return app
+      .add_option("--precision", question.precision,
+                  "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy) or "
+                  "fp32-bf16 (fp32 parameters, bf16 gradients); with --optimizer none also fp16, "
+                  "fp8, int8, mxfp8, nvfp4, mxfp4 and int4")
+      ->capture_default_str();
+}
+
 namespace {
 
 void add_state_options(CLI::App& app, StateQuestion& question, const char* parameters) {
   add_number(app, "--parameters,--params", question.parameters, parameters);
-  app.add_option("--optimizer", question.optimizer,
-                 "none (inference), sgd, momentum, adagrad, rmsprop, adam, adamw, lion or "
-                 "adafactor")
-      ->capture_default_str();
-  app.add_option(
-         "--precision", question.precision,
-         "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy) or "
-         "fp32-bf16 (fp32 parameters, bf16 gradients); with --optimizer none also fp16, fp8, "
-         "int8, mxfp8, nvfp4, mxfp4 and int4")
-      ->capture_default_str();
+  add_optimizer(app, question);
+  add_precision(app, question);
 }
 
 constexpr const char* kLargestModel =

@@ -24,6 +24,10 @@ void add_plan_device(CLI::App& app, PlanOptions& options);
 void add_plan_json(CLI::App& app, PlanOptions& options);
 void add_plan_format(CLI::App& app, PlanOptions& options, const char* what);
 
+// The optimizer and the precision of a training state, here and in `predict model --training`.
+CLI::Option* add_optimizer(CLI::App& app, StateQuestion& question);
+CLI::Option* add_precision(CLI::App& app, StateQuestion& question);
+
 // Prints an answer as text, or as JSON for --json.
 void print_plan(const PlanOptions& options, const PlanAnswer& answer);
 

@@ -6,6 +6,7 @@
 
 #include "harness/cli/model_warnings.hpp"
 #include "harness/cli/number_option.hpp"
+#include "harness/cli/plan/questions.hpp"
 #include "harness/cli/predict/output.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/measured_times.hpp"
@@ -26,6 +27,8 @@ struct ModelOptions {
   std::string cache;
   std::string device;
   bool training = false;
+  StateQuestion state;
+  bool precision_given = false;
   OutputOptions output;
 };
 
@@ -35,9 +38,10 @@ std::optional<StoredFormat> stored_as(std::string_view option, const std::string
   return parse_stored_format(option, name);
 }
 
-FormatPair format_of_products(const std::string& name) {
+FormatPair format_of_products(const Operation& matmul, const std::string& name) {
+  const Operation* const one = &matmul;
   try {
-    return parse_format_pair(name);
+    return parse_format(name, {&one, 1});
   } catch (const UsageError& unknown) {
     try {
       (void)parse_stored_format("--format", name);
@@ -52,16 +56,28 @@ FormatPair format_of_products(const std::string& name) {
   }
 }
 
+// Weights and gradients have the width of the products, unless --precision says otherwise.
+StateQuestion state_of(const ModelOptions& options, FormatPair products) {
+  constexpr double kSingle = 4;
+  StateQuestion state = options.state;
+  if (!options.precision_given && info(products.b).storage_bytes == kSingle) {
+    state.precision = "fp32";
+  }
+  return state;
+}
+
 nlohmann::ordered_json answer(const ModelOptions& options) {
   const Operation& matmul = Registry::instance().operation("matmul");
   const Transformer model = open_transformer(options.config);
   if (options.output.csv()) print_model_warnings(model);
+  const FormatPair products = format_of_products(matmul, options.format);
   const TransformerQuestion question{.batches = counts_of("--batch", options.batches, kMostTokens),
                                      .context = count_of("--context", options.context, kMostTokens),
-                                     .format = format_of_products(options.format),
+                                     .format = products,
                                      .weights = stored_as("--weights", options.weights),
                                      .cache = stored_as("--cache", options.cache),
-                                     .training = options.training};
+                                     .training = options.training,
+                                     .state = state_of(options, products)};
   const Roofs roofs = open_roofs(options.device);
   const BestTimes measured = best_times(options.device, matmul, question.format);
   return predict_transformer(matmul, model, question, roofs,
@@ -107,10 +123,14 @@ void add_predict_model_command(CLI::App& predict) {
           "Format of keys and values in the cache, if it is another: fp8, int8, nvfp4, int4")
       ->check(not_empty())
       ->type_name("FORMAT");
-  command->add_flag("--training", options->training,
-                    "Forward, dX and dW of batch x context tokens instead of prefill and decode");
+  CLI::Option* training =
+      command->add_flag("--training", options->training,
+                        "A training step of batch x context tokens instead of prefill and decode");
+  add_optimizer(*command, options->state)->needs(training);
+  CLI::Option* precision = add_precision(*command, options->state)->needs(training);
   options->output.add_to(*command, "Print CSV: a line per operation");
-  command->callback([options] {
+  command->callback([options, precision] {
+    options->precision_given = precision->count() > 0;
     options->output.print("predict_model", answer(*options), model_text, model_csv, model_markdown);
   });
 }

@@ -64,7 +64,9 @@ std::vector<Texts> table_of(const ordered_json& phase) {
                 row["layers"].dump(),
                 in_unit(row["flops"], "FLOP"),
                 in_unit(row["bytes"], "B"),
-                fmt::format("{:.4g}", row["intensity_flop_per_byte"].get<double>()),
+                row["intensity_flop_per_byte"].is_null()
+                    ? "-"
+                    : fmt::format("{:.4g}", row["intensity_flop_per_byte"].get<double>()),
                 row["bound"].get<std::string>(),
                 in_unit(row["time_lower_bound_s"], "s"),
                 percent(row["share"])};
@@ -91,8 +93,13 @@ Texts sums_of(const ordered_json& phase) {
   if (!phase["kv_cache_bytes"].is_null()) {
     sums.push_back(fmt::format("KV cache: {}", in_unit(phase["kv_cache_bytes"], "B")));
   }
-  if (!phase["fits"].is_null())
+  if (!phase["state_bytes"].is_null()) {
+    sums.push_back(fmt::format("state: {}, activations: {}", in_unit(phase["state_bytes"], "B"),
+                               in_unit(phase["activation_bytes"], "B")));
+  }
+  if (!phase["fits"].is_null()) {
     sums.emplace_back(phase["fits"].get<bool>() ? "fits" : "does not fit");
+  }
   return sums;
 }
 
@@ -111,6 +118,11 @@ Texts facts_of(const ordered_json& answer) {
               ? ""
               : fmt::format(" with weights in {}", answer["weights_format"].get<std::string>())),
       fmt::format("KV cache: {} per token", in_unit(answer["kv_cache_bytes_per_token"], "B"))};
+  if (!answer["optimizer"].is_null()) {
+    facts.push_back(fmt::format("training state: {} with {}",
+                                answer["precision"].get<std::string>(),
+                                answer["optimizer"].get<std::string>()));
+  }
   if (!answer["largest_batch"].is_null()) {
     facts.push_back(fmt::format("largest batch in {}: {:.0f}", in_unit(answer["memory_bytes"], "B"),
                                 answer["largest_batch"].get<double>()));

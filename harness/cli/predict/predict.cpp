@@ -86,8 +86,9 @@ std::string solution_text(const ordered_json& solution) {
 }
 
 // CLI11's own check of required options would refuse the sub-commands, which lack these. --solve
-// needs no shape.
-void check_given(const CLI::App& command) {
+// needs no shape. A word that names no operation is refused before the options that it would need.
+void check_given(const CLI::App& command, const std::string& operation) {
+  if (command.count("operation") > 0) (void)operation_of(operation);
   for (const char* const option : {"operation", "shape", "--format", "--on"}) {
     const bool needed = std::string_view(option) != "shape" || command.count("--solve") == 0;
     if (needed && command.count(option) == 0) throw CLI::RequiredError(option);
@@ -131,7 +132,7 @@ void add_predict_command(CLI::App& app) {
   add_predict_table_command(*command);
   command->callback([command, options] {
     if (!command->get_subcommands().empty()) return;
-    check_given(*command);
+    check_given(*command, options->operation);
     print(*options);
   });
 }

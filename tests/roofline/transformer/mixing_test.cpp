@@ -16,7 +16,7 @@ constexpr double kBf16 = 2;
 
 std::map<std::string, Work> mixing_of(const Transformer& model, Phase phase, std::int64_t context) {
   std::map<std::string, Work> rows;
-  for (const MixingProduct& p : mixing_products(model, phase, {1, context}, Format::bf16, kBf16)) {
+  for (const LayerWork& p : mixing_products(model, phase, {1, context}, Format::bf16, kBf16)) {
     if (p.pass == Pass::forward) rows[p.name] = p.work;
   }
   return rows;

@@ -126,13 +126,90 @@ TEST(PredictTransformer, TrainingIsSixFlopsPerActiveParameterAndToken) {
   const ordered_json& phase = answer.at("phases").at(0);
   double linear = 0;
   for (const ordered_json& row : phase.at("operations")) {
-    if (row.at("role") == "attention") continue;
+    if (row.at("role") != "linear") continue;
     linear += row.at("layers").get<double>() * row.at("flops").get<double>();
   }
   EXPECT_NEAR(linear / (6 * active_parameters(model) * 3000), 1, 1e-12);
   EXPECT_DOUBLE_EQ(row_named(phase, "scores", "backward").at("flops"),
                    2 * row_named(phase, "scores").at("flops").get<double>());
-  EXPECT_TRUE(phase.at("fits").is_null());
+}
+
+// The tensors of one token in bf16: rows of width 8, a gated network of 20, 100 logits.
+TEST(PredictTransformer, AStepHasNormsResidualsActivationsSoftmaxAndTheLoss) {
+  const ordered_json answer = on_h100(
+      tiny_model(), {.batches = {3}, .context = 10, .format = Format::bf16, .training = true});
+  const ordered_json& phase = answer.at("phases").at(0);
+  constexpr double kTinyTokens = 30;
+  const auto moved = [&](const char* row, const char* pass) {
+    return row_named(phase, row, pass).at("bytes").get<double>() / (2 * kTinyTokens);
+  };
+  EXPECT_DOUBLE_EQ(moved("norm", "forward"), 2 * 8);
+  EXPECT_DOUBLE_EQ(moved("norm", "backward"), 3 * 8);
+  EXPECT_DOUBLE_EQ(moved("residual", "forward"), 3 * 8);
+  EXPECT_DOUBLE_EQ(moved("activation", "forward"), 3 * 20);
+  EXPECT_DOUBLE_EQ(moved("activation", "backward"), 5 * 20);
+  EXPECT_DOUBLE_EQ(moved("loss", "forward"), 2 * 100);
+  EXPECT_EQ(row_named(phase, "norm").at("layers"), 5) << "two of each layer and the last one";
+  EXPECT_EQ(row_named(phase, "residual").at("layers"), 4);
+  const ordered_json& softmax = row_named(phase, "softmax");
+  EXPECT_DOUBLE_EQ(softmax.at("flops"), 5.0 * 3 * 4 * 55) << "4 heads, 10 x 11 / 2 pairs";
+  EXPECT_DOUBLE_EQ(softmax.at("bytes"), 0) << "fused attention keeps scores on the chip";
+  EXPECT_EQ(softmax.at("role"), "attention");
+  EXPECT_TRUE(softmax.at("intensity_flop_per_byte").is_null());
+  Transformer plain = tiny_model();
+  plain.networks.front().gated = false;
+  const ordered_json other =
+      on_h100(plain, {.batches = {3}, .context = 10, .format = Format::bf16, .training = true});
+  EXPECT_DOUBLE_EQ(row_named(other.at("phases").at(0), "activation").at("bytes"), 60 * 2 * 20);
+}
+
+TEST(PredictTransformer, TheOptimizerReadsAndWritesItsStateOnce) {
+  const auto step = [](const char* precision, const char* optimizer) {
+    const ordered_json answer =
+        on_h100(tiny_model(), {.batches = {1},
+                               .context = 10,
+                               .format = Format::bf16,
+                               .training = true,
+                               .state = {.precision = precision, .optimizer = optimizer}});
+    const ordered_json& row = row_named(answer.at("phases").at(0), optimizer, "step");
+    EXPECT_EQ(row.at("role"), "optimizer");
+    return row.at("bytes").get<double>() / answer.at("parameters").get<double>();
+  };
+  EXPECT_DOUBLE_EQ(step("fp32", "adamw"), 16 + 12);
+  EXPECT_DOUBLE_EQ(step("bf16", "adamw"), 12 + 10);
+  EXPECT_DOUBLE_EQ(step("bf16-master", "adamw"), 14 + 14);
+  EXPECT_DOUBLE_EQ(step("fp32-bf16", "adamw"), 14 + 12);
+  EXPECT_DOUBLE_EQ(step("fp32", "momentum"), 20);
+  EXPECT_DOUBLE_EQ(step("bf16", "lion"), 14);
+  EXPECT_DOUBLE_EQ(step("bf16-master", "momentum"), 20);
+  EXPECT_DOUBLE_EQ(step("fp32-bf16", "lion"), 18);
+  EXPECT_DOUBLE_EQ(step("fp32", "sgd"), 12);
+  EXPECT_DOUBLE_EQ(step("bf16", "sgd"), 6);
+  EXPECT_DOUBLE_EQ(step("bf16-master", "sgd"), 12);
+  EXPECT_DOUBLE_EQ(step("fp32-bf16", "sgd"), 10);
+  EXPECT_THROW((void)step("bf16", "none"), UsageError);
+}
+
+TEST(PredictTransformer, AStepFitsIfPlanFitsSaysSo) {
+  const Roofs h100(*find_data_sheet("h100-sxm"));
+  for (const char* const name : {"gpt-2-xl", "llama-3-8b"}) {
+    const Transformer model = open_transformer(name);
+    for (const std::int64_t batch : {1, 8, 64}) {
+      const ordered_json phase =
+          on_h100(model,
+                  {.batches = {batch}, .context = 1024, .format = Format::bf16, .training = true})
+              .at("phases")
+              .at(0);
+      const PlanAnswer plan = plan_fits(
+          {.state = {},
+           .activations = {.model = model, .context = 1024, .batch = static_cast<double>(batch)}},
+          h100);
+      EXPECT_EQ(phase.at("fits"), plan.at("fits")) << name << " " << batch;
+      EXPECT_DOUBLE_EQ(
+          phase.at("state_bytes").get<double>() + phase.at("activation_bytes").get<double>(),
+          plan.at("bytes").get<double>());
+    }
+  }
 }
 
 TEST(PredictTransformer, TheBackwardProductsHaveTheirLayouts) {
