@@ -27,16 +27,50 @@ struct Costs {
   std::optional<double> price_per_gpu_hour = std::nullopt;  // in any currency
 };
 
-// Computes how long a training run takes, or how many FLOPs fit into given days. The work is
-// `flops`, 6 x parameters x tokens (forward 2, backward 4), or the FLOPs that the GPUs do in
-// `days`. Without a device the answer holds the work only. The MFU is a share of the dense peak
-// that the device's data sheet promises; on a device without a data sheet it is a share of the
-// measured peak, and a note says so. With a device the answer has gpu_hours and flops_per_day, with
-// watts energy_j, and with a price cost.
-struct TrainQuestion {
+// The parameters of a model, and those that one token meets. Without a name there is no model.
+struct ModelSize {
+  std::string name = {};
+  double parameters = 0;
+  double active = 0;
+
+  [[nodiscard]] bool given() const { return !name.empty(); }
+};
+
+// Work is given once: `flops`, or 6 x parameters x tokens (forward 2, backward 4). Of a model the
+// parameters that one token meets count.
+struct WorkQuestion {
   std::optional<double> parameters = std::nullopt;
   std::optional<double> tokens = std::nullopt;
   std::optional<double> flops = std::nullopt;
+  ModelSize model = {};
+};
+
+// The memory of parameters, gradients and optimizer states. The plans do not count activations, so
+// a largest model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy),
+// fp32-bf16 (fp32 parameters, bf16 gradients), and with the optimizer none any format in which
+// weights are stored (roofline/transformer/weights.hpp); optimizer: none (inference), sgd,
+// momentum, adagrad, rmsprop, adam, adamw, lion, adafactor, with fp32 states.
+struct StateQuestion {
+  std::string precision = "bf16";
+  std::string optimizer = "adamw";
+  std::optional<double> parameters = std::nullopt;  // empty: the largest that fits
+};
+
+// Computes how long a training run takes, or how many FLOPs fit into given days: those that the
+// GPUs do in them. Without a device and a peak the answer holds the work only. The MFU is a share
+// of `peak`, in FLOP/s of one device, or else of the dense peak that the device's data sheet
+// promises; on a device without a data sheet it is a share of the measured peak, and a note says
+// so. `reserve` is the share of the days in which the devices do no work: failures, restarts,
+// queues. The answer has gpu_hours and flops_per_day, the mean of all days, with watts energy_j,
+// and with a price cost.
+//
+// With parameters and a device's bandwidth the answer has `optimizer`: the bytes that its step
+// reads and writes (plan/state.hpp), and the time of that traffic on one device that holds all
+// parameters, time_s, and on all devices that share them, shared_time_s; with `step_tokens`, the
+// tokens of a step on all devices, also the number of steps and their days, states shared. The days
+// of the run do not add it, because the MFU of a step is a share of its whole time.
+struct TrainQuestion {
+  WorkQuestion work = {};
   std::optional<double> days = std::nullopt;
   std::optional<double> gpus = std::nullopt;  // 1 unless given
   std::optional<double> mfu = std::nullopt;
@@ -44,20 +78,23 @@ struct TrainQuestion {
   std::string mfu_sheet = {};  // the data sheet whose peak that row's MFU is a share of
   FormatPair format = Format::bf16;
   Costs costs = {};
+  std::optional<double> peak = std::nullopt;
+  std::optional<double> reserve = std::nullopt;
+  std::optional<double> step_tokens = std::nullopt;
+  std::optional<StateQuestion> state = std::nullopt;  // bf16 with AdamW unless given
 };
 PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device);
 
 // Computes the MFU of work that took `time_s` on `gpus` devices: FLOPs / (time x gpus x peak), with
-// the peak of plan_train. The work is `flops`, or 6 x parameters x tokens.
+// the peak of plan_train. The answer has `expected`, the ranges of published_mfu.hpp.
 struct MfuQuestion {
-  std::optional<double> parameters = std::nullopt;
-  std::optional<double> tokens = std::nullopt;
-  std::optional<double> flops = std::nullopt;
+  WorkQuestion work = {};
   double time_s = 0;
   std::optional<double> gpus = std::nullopt;  // 1 unless given
   FormatPair format = Format::bf16;
+  std::optional<double> peak = std::nullopt;
 };
-PlanAnswer plan_mfu(const MfuQuestion& question, const Roofs& device);
+PlanAnswer plan_mfu(const MfuQuestion& question, const Roofs* device);
 
 // Computes the FLOPs and bytes of an einsum such as "bshd,bthd->bhst". One nest of loops over all
 // indices does them: each step multiplies its operands and adds the product to the result, if an
@@ -71,17 +108,6 @@ PlanAnswer plan_transfer(double bytes, const std::string& link);
 
 // The names of the links with their rates, for help: "pcie4x16 (31.5 GB/s), ...".
 std::string link_names();
-
-// The memory of parameters, gradients and optimizer states. The plans do not count activations, so
-// a largest model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy),
-// fp32-bf16 (fp32 parameters, bf16 gradients), and with the optimizer none any format in which
-// weights are stored (roofline/transformer/weights.hpp); optimizer: none (inference), sgd,
-// momentum, adagrad, rmsprop, adam, adamw, lion, adafactor, with fp32 states.
-struct StateQuestion {
-  std::string precision = "bf16";
-  std::string optimizer = "adamw";
-  std::optional<double> parameters = std::nullopt;  // empty: the largest that fits
-};
 
 // Computes the bytes of a model, or the largest model that fits all GPUs together.
 PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus,

@@ -60,6 +60,50 @@ nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sh
   return terms;
 }
 
+bool given_by_size(const WorkQuestion& question) {
+  return question.parameters || question.model.given() || question.tokens;
+}
+
+bool given_in_full(const WorkQuestion& question) {
+  const bool sized = question.parameters.has_value() != question.model.given();
+  const bool none = !question.parameters && !question.model.given();
+  return question.flops ? none && !question.tokens : sized && question.tokens;
+}
+
+nlohmann::ordered_json work_inputs(const WorkQuestion& question) {
+  nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
+  if (question.model.given()) inputs["model"] = question.model.name;
+  set_if(inputs, "parameters", question.parameters);
+  set_if(inputs, "tokens", question.tokens);
+  set_if(inputs, "flops", question.flops);
+  return inputs;
+}
+
+std::optional<double> updated_parameters(const WorkQuestion& question) {
+  return question.model.given() ? question.model.parameters : question.parameters;
+}
+
+double peak_of_device(std::optional<double> peak, const Roofs* device, FormatPair format,
+                      nlohmann::ordered_json& inputs) {
+  if (device != nullptr) inputs["device"] = device->name();
+  if (peak) {
+    inputs["peak_from"] = "as given";
+    return positive("--peak", *peak);
+  }
+  const Rate found = device->mfu_peak(format);
+  inputs["format"] = format.name();
+  inputs["peak_from"] = found.origin;
+  return found.per_s;
+}
+
+std::string joined_notes(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) {
+    if (!note.empty()) text += (text.empty() ? "" : "; ") + note;
+  }
+  return text;
+}
+
 // FLOPs per parameter and token. The forward pass multiplies and adds. The backward pass does so
 // for the gradients of the inputs and for those of the weights.
 std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ordered_json& terms) {
@@ -68,8 +112,14 @@ std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ord
   if (question.parameters) whole_parameters(*question.parameters);
   if (question.tokens) positive("--tokens", *question.tokens);
   if (question.flops) positive("--flops", *question.flops);
-  if (!question.parameters || !question.tokens) return question.flops;
-  const double product = *question.parameters * *question.tokens;
+  if (!given_by_size(question) || !question.tokens) return question.flops;
+  double met = question.parameters.value_or(0);
+  if (question.model.given()) {
+    met = question.model.active;
+    terms.push_back(term("parameters of the model", question.model.parameters, "1"));
+    terms.push_back(term("parameters that a token meets", met, "1"));
+  }
+  const double product = met * *question.tokens;
   terms.push_back(term("forward, 2 x parameters x tokens", kForwardFlops * product, "FLOP"));
   terms.push_back(term("backward, 4 x parameters x tokens", kBackwardFlops * product, "FLOP"));
   return (kForwardFlops + kBackwardFlops) * product;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/common/format.hpp"
 #include "roofline/plan/state.hpp"
 #include "roofline/roofs.hpp"
 
@@ -32,14 +33,28 @@ void set_if(nlohmann::ordered_json& object, const char* key, std::optional<doubl
 nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sharding& sharding,
                                    double parameters);
 
-// The work of training. The function returns 6 x parameters x tokens and adds its terms, or it
-// returns the flops as given. The result is empty without both.
-struct WorkQuestion {
-  std::optional<double> parameters;
-  std::optional<double> tokens;
-  std::optional<double> flops;
-};
+// Whether the work is given by its parameters or tokens, and whether it is given once in full.
+bool given_by_size(const WorkQuestion& question);
+bool given_in_full(const WorkQuestion& question);
+
+// What was asked, for the inputs of an answer.
+nlohmann::ordered_json work_inputs(const WorkQuestion& question);
+
+// Returns 6 x parameters x tokens and adds its terms, or returns the flops as given. The result is
+// empty without both.
 std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ordered_json& terms);
+
+// The parameters that an optimizer updates: all of a model. Empty for flops.
+std::optional<double> updated_parameters(const WorkQuestion& question);
+
+// FLOP/s of one device that an MFU is a share of: `peak`, which must be positive, or that of the
+// device in a format. `device` may be null if there is a peak. The inputs get `device`, `format`
+// and `peak_from`.
+double peak_of_device(std::optional<double> peak, const Roofs* device, FormatPair format,
+                      nlohmann::ordered_json& inputs);
+
+// Returns notes joined by semicolons; empty ones do not count.
+std::string joined_notes(const std::vector<std::string>& notes);
 
 // The memory of `count` devices.
 struct Capacity {

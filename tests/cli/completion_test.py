@@ -15,7 +15,7 @@ SHEETS = sorted(path.stem for path in (ROOT / "roofline" / "devices").glob("h100
 OFFERED = [
     ("ridgebench pl", {"plan", "plot"}),
     ("ridgebench plan tra", {"train", "transfer"}),
-    ("ridgebench plan train --pr", {"--price-per-gpu-hour"}),
+    ("ridgebench plan train --pr", {"--precision", "--price-per-gpu-hour"}),
     ("ridgebench run --profile ", {"quick", "standard", "full", "lecture"}),
     ("ridgebench run --filter x --fill ", {"normal", "uniform", "zeros", "integers"}),
     ("ridgebench run --format fp8_e4m", {"fp8_e4m3"}),

@@ -33,6 +33,7 @@ ANSWERS = [
     ("number", ("number", "1e39")),
     ("number", ("number", "0x7f")),
     ("plan", ("plan", "train", "--params", "7e9", "--tokens", "1e12", "--gpus", "8", "--mfu", "0.4", "--on", "h100")),
+    ("plan", ("plan", "train", "--model", "gpt-2", "--tokens", "1B", "--mfu", "0.4", "--on", "h100", "--step-tokens", "1M", "--reserve", "0.1")),
     ("plan", ("plan", "memory", "--on", "h200")),
     ("plan", ("plan", "tensor", "--shape", "10x10", "--format", "fp4")),
     ("plan", ("plan", "activations", "--layers", "4", "--width", "512", "--batch", "8", "--checkpoint", "sqrt")),

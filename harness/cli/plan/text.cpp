@@ -107,6 +107,23 @@ std::string stages_text(const PlanAnswer& stages) {
   return padded_table(table);
 }
 
+// The ranges of MFU with what to look at, and published ones.
+std::string expected_text(const PlanAnswer& answer) {
+  std::string text = "\n  a training step's MFU\n";
+  for (const PlanAnswer& row : answer["expected"]) {
+    text += line(
+        fmt::format("from {:g} %", 100 * row["from"].get<double>()),
+        fmt::format("{}; {}", row["meaning"].get<std::string>(), row["look"].get<std::string>()));
+  }
+  text += "\n  published training runs\n";
+  for (const PlanAnswer& row : answer["published"]) {
+    text += line(row["run"].get<std::string>(),
+                 fmt::format("{:.1f} %, {}", 100 * row["mfu"].get<double>(),
+                             row["source"].get<std::string>()));
+  }
+  return text;
+}
+
 // The bytes of each part, the bar, and what makes the sum fit.
 std::string fits_text(const PlanAnswer& answer) {
   std::string text;
@@ -162,7 +179,9 @@ std::string plan_text(const PlanAnswer& answer) {
   if (answer.contains("parts")) text += fits_text(answer);
   text += results_text(answer);
   if (answer.contains("changes")) text += changes_text(answer["changes"]);
+  if (answer.contains("meaning")) text += line("meaning", answer["meaning"].get<std::string>());
   if (answer.contains("note")) text += line("note", answer["note"].get<std::string>());
+  if (answer.contains("expected")) text += expected_text(answer);
   return text;
 }
 

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/model_warnings.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/plan/questions.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
+#include "roofline/transformer/transformer.hpp"
 
 namespace ridgebench {
 namespace {
@@ -34,13 +36,41 @@ void resolve_mfu(TrainQuestion& question, const std::string& text) {
   question.mfu_sheet = measured.data_sheet;
 }
 
-// TrainQuestion or MfuQuestion.
+// TrainQuestion or MfuQuestion, with the model's name.
 template <class Question>
-void add_work(CLI::App& app, Question& question) {
-  add_number(app, "--parameters,--params", question.parameters, "Parameters of the model: 70B");
-  add_number(app, "--tokens", question.tokens, "Tokens of the training data: 15T");
-  add_number(app, "--flops", question.flops, "FLOPs, instead of parameters and tokens");
+struct TimeOptions : PlanOptions {
+  Question question;
+  std::string model;
+};
+
+template <class Question>
+void add_work(CLI::App& app, TimeOptions<Question>& options) {
+  Question& question = options.question;
+  add_number(app, "--parameters,--params", question.work.parameters,
+             "Parameters of the model: 70B");
+  app.add_option("--model", options.model,
+                 "Parameters that a token of this transformer meets: a Hugging Face config.json, "
+                 "or " +
+                     transformer_names())
+      ->check(not_empty())
+      ->type_name("CONFIG");
+  add_number(app, "--tokens", question.work.tokens, "Tokens of the training data: 15T");
+  add_number(app, "--flops", question.work.flops, "FLOPs, instead of parameters and tokens");
   add_number(app, "--gpus", question.gpus, "Number of devices (1)");
+  add_number(app, "--peak", question.peak,
+             "FLOP/s of one device that the MFU is a share of: 1000T; default: the data sheet's");
+  add_plan_format(app, options, "Format of the matmuls, which selects the peak");
+  add_plan_device(app, options);
+  add_plan_json(app, options);
+}
+
+template <class Question>
+void resolve(TimeOptions<Question>& options) {
+  options.question.format = parse_format_pair(options.format);
+  if (options.model.empty()) return;
+  const Transformer model = open_transformer(options.model);
+  print_model_warnings(model);
+  options.question.work.model = {model.name, parameters(model), active_parameters(model)};
 }
 
 void add_costs(CLI::App& app, Costs& costs) {
@@ -69,45 +99,48 @@ void add_sizes(std::map<char, double>& sizes, const std::string& text) {
 }  // namespace
 
 void add_plan_train(CLI::App& plan) {
-  struct State : PlanOptions {
-    TrainQuestion question;
+  struct State : TimeOptions<TrainQuestion> {
     std::string mfu;
+    std::string reserve;
+    StateQuestion optimizer;
   };
   const auto state = std::make_shared<State>();
   CLI::App& app =
       *plan.add_subcommand("train", "Compute FLOPs, days, energy and cost of a training run");
-  add_work(app, state->question);
+  add_work(app, *state);
   add_number(app, "--days", state->question.days, "Days of the run: compute the FLOPs that fit");
   app.add_option("--mfu,--mfu-from", state->mfu,
                  "Model FLOPs utilisation: 0.4, 40%, or a results directory with a matmul of the "
                  "same device");
+  app.add_option("--reserve", state->reserve,
+                 "Share of the days without work, for failures, restarts and queues: 0.1, 10% (0)")
+      ->check(not_empty());
+  add_number(app, "--step-tokens", state->question.step_tokens,
+             "Tokens of a step on all devices: 4M; counts the optimizer's steps");
+  const CLI::Option* optimizer = add_optimizer(app, state->optimizer);
+  const CLI::Option* precision = add_precision(app, state->optimizer);
   add_costs(app, state->question.costs);
-  add_plan_format(app, *state, "Format of the matmuls, which selects the peak");
-  add_plan_device(app, *state);
-  add_plan_json(app, *state);
-  app.callback([state] {
-    state->question.format = parse_format_pair(state->format);
+  app.callback([state, optimizer, precision] {
+    resolve(*state);
     resolve_mfu(state->question, state->mfu);
+    if (!state->reserve.empty()) {
+      state->question.reserve = fraction_of("--reserve", state->reserve);
+    }
+    if (optimizer->count() + precision->count() > 0) state->question.state = state->optimizer;
     const auto roofs = state->roofs();
     print_plan(*state, plan_train(state->question, roofs.get()));
   });
 }
 
 void add_plan_mfu(CLI::App& plan) {
-  struct State : PlanOptions {
-    MfuQuestion question;
-  };
-  const auto state = std::make_shared<State>();
+  const auto state = std::make_shared<TimeOptions<MfuQuestion>>();
   CLI::App& app = *plan.add_subcommand("mfu", "Compute the MFU from a time of your own");
-  add_work(app, state->question);
+  add_work(app, *state);
   add_number(app, "--time", state->question.time_s, "Seconds that the work took")->required();
-  add_plan_format(app, *state, "Format of the matmuls, which selects the peak");
-  add_plan_device(app, *state);
-  add_plan_json(app, *state);
-  app.get_option("--on")->required();
   app.callback([state] {
-    state->question.format = parse_format_pair(state->format);
-    print_plan(*state, plan_mfu(state->question, *state->roofs()));
+    resolve(*state);
+    const auto roofs = state->roofs();
+    print_plan(*state, plan_mfu(state->question, roofs.get()));
   });
 }
 

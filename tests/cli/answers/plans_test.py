@@ -51,6 +51,80 @@ def test_without_a_price_or_the_power_nothing_is_invented():
     assert plan(RUN + " --watts 100 --on", HOST)["energy_j"] > 0
 
 
+def test_a_model_gives_the_parameters_that_a_token_meets():
+    model = answer("predict", "model", "mixtral-8x7b", "--on", "h200")
+    reply = plan("train --model mixtral-8x7b --tokens 1T --gpus 8 --mfu 40% --on h200")
+    assert reply["flops"] == pytest.approx(6 * model["active_parameters"] * 1e12)
+    assert terms(reply)["parameters of the model"] == model["parameters"]
+    assert "attention" in reply["note"] and reply["inputs"]["model"] == "mixtral-8x7b"
+    assert plan("mfu --model gpt-2 --tokens 1M --time 10 --on l4")["flops"] == 6 * 124318464 * 10**6
+    refused(ridgebench("plan", "train", "--model", "gpt-2", "--params", "1B", "--tokens", "1B"), "give the work once")
+    refused(ridgebench("plan", "train", "--model", "gpt-9", "--tokens", "1B"), "gpt-9", "gpt-2")
+
+
+def test_a_peak_of_ones_own_needs_no_device():
+    """Notes that round the peak to 1000 TFLOP/s, or promise 670, can be followed."""
+    words = "train --params 70B --tokens 15T --gpus 1024 --mfu 0.5 --peak 1000T"
+    assert plan(words)["days"] == pytest.approx(6.3e24 / (1024 * 0.5 * 1e15) / 86400)
+    assert plan(words)["inputs"]["peak_from"] == "as given" and "energy_j" not in plan(words)
+    on = plan(words + " --on h100")
+    assert on["days"] == plan(words)["days"] and on["energy_j"] == pytest.approx(700 * 1024 * 86400 * on["days"])
+    assert plan("mfu --flops 5.4e13 --time 0.1 --peak 670T")["mfu"] == pytest.approx(540 / 670)
+    refused(ridgebench("plan", "mfu", "--flops", "1e14", "--time", "1"), "the peak is missing; allowed: --on DEVICE, or --peak")
+    refused(ridgebench("plan", "train", "--flops", "1e20", "--peak", "-1", "--mfu", "0.5"), "--peak is -1")
+    refused(ridgebench("plan", "train", "--flops", "1e20", "--peak", "1000T", "--mfu", H100), "allowed beside --peak: a number")
+
+
+def test_a_reserve_makes_the_days_longer_and_the_work_of_given_days_less():
+    plain, reserved = plan(RUN + " --on h100"), plan(RUN + " --on h100 --reserve 10%")
+    assert reserved["days"] == pytest.approx(plain["days"] / 0.9)
+    assert terms(reserved)["days of work, without the reserve"] == pytest.approx(plain["days"])
+    assert reserved["gpu_hours"] == pytest.approx(plain["gpu_hours"] / 0.9)
+    assert plan("train --days 14 --mfu 1 --on h100 --reserve 0.25")["flops"] == pytest.approx(0.75 * 14 * 86400 * 989.5e12)
+    for bad in ("1", "150%", "-0.1"):
+        refused(ridgebench("plan", *RUN.split(), "--on", "h100", f"--reserve={bad}"), "--reserve is", "below 1")
+    refused(ridgebench("plan", "train", "--flops", "1e20", "--reserve", "0.1"), "need --on DEVICE")
+
+
+@pytest.mark.parametrize(
+    ("state", "moved"),
+    [
+        ("", 22),
+        (" --precision fp32", 28),
+        (" --precision bf16-master", 28),
+        (" --precision fp32-bf16", 26),
+        (" --optimizer momentum --precision fp32", 20),
+        (" --optimizer lion", 14),
+        (" --optimizer sgd", 6),
+    ],
+)
+def test_the_optimizer_has_a_line_of_its_own(state, moved):
+    reply = plan(RUN + " --on h100-sxm --step-tokens 4M" + state)
+    step = reply["optimizer"]
+    assert step["bytes"] == moved * 70e9
+    assert step["time_s"] == pytest.approx(moved * 70e9 / 3.35e12) and step["shared_time_s"] == pytest.approx(step["time_s"] / 1024)
+    assert step["steps"] == 3750000 and step["days"] == pytest.approx(3750000 * step["shared_time_s"] / 86400)
+    assert reply["days"] == plan(RUN + " --on h100-sxm")["days"], "it is part of the MFU"
+    assert terms(reply)[f"{reply['inputs'].get('optimizer', 'adamw')}'s step, {moved} bytes x parameters"] == moved * 70e9
+
+
+def test_an_optimizer_needs_parameters():
+    assert "optimizer" not in plan("train --flops 1e23 --mfu 0.5 --on h100")
+    refused(ridgebench("plan", "train", "--flops", "1e23", "--optimizer", "sgd"), "need --parameters or --model")
+    refused(ridgebench("plan", *RUN.split(), "--on", "h100", "--optimizer", "none"), "'none'; allowed: sgd")
+    refused(ridgebench("plan", *RUN.split(), "--on", "h100", "--step-tokens", "0.5"), "--step-tokens is 0.5")
+
+
+def test_an_mfu_has_a_meaning_and_published_ones_beside_it():
+    for share, meaning in ((0.2, "low"), (0.3, "usual"), (0.5, "good"), (0.75, "very good"), (0.95, "above what a step")):
+        reply = plan(f"mfu --flops {share * 989.5e12:.6e} --time 1 --on h100-sxm")
+        assert reply["meaning"].startswith(meaning)
+    assert [row["from"] for row in reply["expected"]] == [0.9, 0.6, 0.5, 0.3, 0]
+    assert all("arXiv" in row["source"] and 0.2 < row["mfu"] < 0.5 for row in reply["published"])
+    text = shown("mfu --flops 5.4e14 --time 1 --on h100-sxm")
+    assert re.search(r"^  meaning +good$", text, re.MULTILINE) and "PaLM 540B, TPU v4" in text and "46.2 %" in text
+
+
 def test_the_mfu_of_a_time_of_ones_own():
     reply = plan("mfu --flops 5.4e14 --time 1 --on h100-sxm")
     assert reply["mfu"] == pytest.approx(5.4e14 / 989.5e12)

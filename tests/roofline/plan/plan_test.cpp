@@ -38,15 +38,15 @@ std::string rejection(auto&& plan) {
 }
 
 TEST(LecturePlan, Question1TrainingFlopsAreSixTimesParametersTimesTokens) {
-  const PlanAnswer answer = plan_train({.parameters = 70e9, .tokens = 15e12}, nullptr);
+  const PlanAnswer answer = plan_train({.work = {.parameters = 70e9, .tokens = 15e12}}, nullptr);
   EXPECT_DOUBLE_EQ(number(answer, "flops"), 6.3e24);
   EXPECT_FALSE(answer.contains("days"));
   EXPECT_DOUBLE_EQ(term_of(answer, "backward"), 2 * term_of(answer, "forward"));
 }
 
 TEST(LecturePlan, Question2Trains70BIn143Point9Days) {
-  const PlanAnswer answer =
-      plan_train({.parameters = 70e9, .tokens = 15e12, .gpus = 1024, .mfu = 0.5}, h100_roofs());
+  const PlanAnswer answer = plan_train(
+      {.work = {.parameters = 70e9, .tokens = 15e12}, .gpus = 1024, .mfu = 0.5}, h100_roofs());
   EXPECT_NEAR(number(answer, "days"), 143.9, 0.05);
   EXPECT_EQ(answer.at("inputs").at("device"), "h100-sxm");
 }
@@ -187,8 +187,10 @@ TEST(Plan, Fp4HasAScaleForEachBlockOfARow) {
 }
 
 TEST(Plan, AMixedFormatHasThePeakOfItsSlowerHalf) {
-  const TrainQuestion question{
-      .flops = 1e21, .mfu = 1, .mfu_sheet = "", .format = {Format::fp8_e4m3, Format::fp8_e5m2}};
+  const TrainQuestion question{.work = {.flops = 1e21},
+                               .mfu = 1,
+                               .mfu_sheet = "",
+                               .format = {Format::fp8_e4m3, Format::fp8_e5m2}};
   EXPECT_DOUBLE_EQ(number(plan_train(question, h100_roofs()), "days"), 1e21 / 1979e12 / 86400);
 }
 
@@ -202,7 +204,7 @@ Roofs measured(bool with_sheet) {
 
 TEST(PlanMfu, IsAShareOfThePeakOfTheDataSheet) {
   const Roofs device = measured(true);
-  const PlanAnswer answer = plan_train({.flops = 1e21, .mfu = 0.5}, &device);
+  const PlanAnswer answer = plan_train({.work = {.flops = 1e21}, .mfu = 0.5}, &device);
   EXPECT_DOUBLE_EQ(number(answer, "days"), 1e21 / (0.5 * 989.5e12) / 86400);
   EXPECT_EQ(answer.at("inputs").at("peak_from"), "h100-sxm");
   EXPECT_FALSE(answer.contains("note"));
@@ -210,14 +212,15 @@ TEST(PlanMfu, IsAShareOfThePeakOfTheDataSheet) {
 
 TEST(PlanMfu, WithoutADataSheetIsAShareOfTheMeasuredPeakAndSaysSo) {
   const Roofs device = measured(false);
-  const PlanAnswer answer = plan_train({.flops = 1e21, .mfu = 0.5}, &device);
+  const PlanAnswer answer = plan_train({.work = {.flops = 1e21}, .mfu = 0.5}, &device);
   EXPECT_DOUBLE_EQ(number(answer, "days"), 1e21 / (0.5 * 840e12) / 86400);
   EXPECT_THAT(answer.at("note").get<std::string>(), HasSubstr("share of the measured peak"));
 }
 
 TEST(PlanMfu, OfARowServesItsOwnDataSheetOnlyAndBoundsAModels) {
   const Roofs device = measured(true);
-  TrainQuestion question{.flops = 1e21, .mfu = 0.75, .mfu_row = "row", .mfu_sheet = "h100-sxm"};
+  TrainQuestion question{
+      .work = {.flops = 1e21}, .mfu = 0.75, .mfu_row = "row", .mfu_sheet = "h100-sxm"};
   const PlanAnswer answer = plan_train(question, &device);
   EXPECT_DOUBLE_EQ(number(answer, "days"), 1e21 / (0.75 * 989.5e12) / 86400);
   EXPECT_THAT(answer.at("note").get<std::string>(), HasSubstr("upper bound"));
@@ -230,7 +233,8 @@ TEST(PlanMfu, OfARowServesItsOwnDataSheetOnlyAndBoundsAModels) {
 TEST(PlanMfu, NeedsAPeakOfTheDataSheetInTheFormat) {
   const Roofs a100(*find_data_sheet("a100-80-sxm"));
   EXPECT_THAT(rejection([&] {
-                return plan_train({.flops = 1e21, .mfu = 0.5, .format = Format::fp8_e4m3}, &a100);
+                return plan_train({.work = {.flops = 1e21}, .mfu = 0.5, .format = Format::fp8_e4m3},
+                                  &a100);
               }),
               HasSubstr("a100-80-sxm has no peak for fp8_e4m3; it has: fp32"));
 }
@@ -243,9 +247,12 @@ TEST(LecturePlan, Question9EightH100ForTwoWeeksDo958e21Flops) {
 }
 
 TEST(LecturePlan, Question10FlopsInDeviceDaysAtAMeasuredMfu) {
-  const PlanAnswer answer = plan_train(
-      {.flops = 3.14e23, .gpus = 100, .mfu = 0.4, .mfu_row = "the row", .mfu_sheet = "h100-sxm"},
-      h100_roofs());
+  const PlanAnswer answer = plan_train({.work = {.flops = 3.14e23},
+                                        .gpus = 100,
+                                        .mfu = 0.4,
+                                        .mfu_row = "the row",
+                                        .mfu_sheet = "h100-sxm"},
+                                       h100_roofs());
   const double device_days = 3.14e23 / (0.4 * 989.5e12) / 86400;
   EXPECT_DOUBLE_EQ(term_of(answer, "device-days"), device_days);
   EXPECT_DOUBLE_EQ(number(answer, "days"), device_days / 100);
@@ -253,7 +260,7 @@ TEST(LecturePlan, Question10FlopsInDeviceDaysAtAMeasuredMfu) {
 }
 
 TEST(Plan, FormatSelectsThePeak) {
-  const TrainQuestion question{.flops = 1e21, .mfu = 1, .format = Format::fp8_e4m3};
+  const TrainQuestion question{.work = {.flops = 1e21}, .mfu = 1, .format = Format::fp8_e4m3};
   EXPECT_DOUBLE_EQ(number(plan_train(question, h100_roofs()), "days"), 1e21 / 1979e12 / 86400);
 }
 
@@ -283,23 +290,24 @@ TEST(Plan, AnswersAreStrictJson) {
 
 TEST(PlanErrors, TrainAsksForTheWorkOnce) {
   EXPECT_THAT(rejection([] { return plan_train({}, nullptr); }), HasSubstr("give the work once"));
-  EXPECT_THAT(rejection([] { return plan_train({.parameters = 1e9}, nullptr); }),
-              HasSubstr("--parameters with --tokens"));
-  EXPECT_THAT(
-      rejection([] { return plan_train({.flops = 1e20, .days = 3, .mfu = 1}, h100_roofs()); }),
-      HasSubstr("once"));
+  EXPECT_THAT(rejection([] { return plan_train({.work = {.parameters = 1e9}}, nullptr); }),
+              HasSubstr("--parameters or --model with --tokens"));
+  EXPECT_THAT(rejection([] {
+                return plan_train({.work = {.flops = 1e20}, .days = 3, .mfu = 1}, h100_roofs());
+              }),
+              HasSubstr("once"));
 }
 
 TEST(PlanErrors, TrainNeedsDeviceAndMfuTogether) {
-  EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20, .mfu = 1}, nullptr); }),
+  EXPECT_THAT(rejection([] { return plan_train({.work = {.flops = 1e20}, .mfu = 1}, nullptr); }),
               HasSubstr("need --on DEVICE"));
-  EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20}, h100_roofs()); }),
+  EXPECT_THAT(rejection([] { return plan_train({.work = {.flops = 1e20}}, h100_roofs()); }),
               HasSubstr("needs --mfu"));
 }
 
 TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
   for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e31}) {
-    EXPECT_THAT(rejection([&] { return plan_train({.flops = bad}, nullptr); }),
+    EXPECT_THAT(rejection([&] { return plan_train({.work = {.flops = bad}}, nullptr); }),
                 HasSubstr("--flops is"));
     EXPECT_THAT(rejection([&] { return plan_memory({.parameters = bad}, {}, nullptr); }),
                 HasSubstr("--parameters is"));
@@ -314,8 +322,9 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
         HasSubstr("--layers is"));
   }
   for (const double bad : {0.0, -0.5, 1.01, kNan, kInfinity}) {
-    EXPECT_THAT(rejection([&] { return plan_train({.flops = 1e20, .mfu = bad}, h100_roofs()); }),
-                HasSubstr("--mfu is"));
+    EXPECT_THAT(
+        rejection([&] { return plan_train({.work = {.flops = 1e20}, .mfu = bad}, h100_roofs()); }),
+        HasSubstr("--mfu is"));
   }
   EXPECT_THAT(rejection([] { return plan_memory({}, 1.5, h100_roofs()); }),
               HasSubstr("whole number"));
