@@ -5,75 +5,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
-#include "kernels/common/format.hpp"
 #include "kernels/common/number.hpp"
-#include "roofline/fp4.hpp"
+#include "roofline/encoding.hpp"
 #include "roofline/nullable.hpp"
 
 namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
-
-// Returns the float that rounds to every narrower format as the double does. It is cut, and its
-// last bit is set if something was cut off (rounding to odd), so that no tie arises or is lost.
-// Source: Boldo, Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 57(4), 2008.
-float rounded_to_odd(double value) {
-  const auto nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) == value) return nearest;
-  const bool away = std::abs(static_cast<double>(nearest)) > std::abs(value);
-  const float cut = away ? std::nextafter(nearest, 0.0F) : nearest;
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(std::copysign(cut, nearest)) | 1U);
-}
-
-// One of the formats that `number` shows.
-struct Encoding {
-  std::string_view name;
-  int exponent_bits;
-  int mantissa_bits;
-  double largest;
-  const FormatInfo* info;  // null: fp4
-
-  [[nodiscard]] int bits() const { return 1 + exponent_bits + mantissa_bits; }
-  [[nodiscard]] std::uint32_t encode(double value) const {
-    if (info == nullptr) return Fp4::encode(value);
-    const bool fp32 = info->format == Format::fp32;
-    return encode_bits(*info, fp32 ? static_cast<float>(value) : rounded_to_odd(value));
-  }
-  [[nodiscard]] double decode(std::uint32_t code) const {
-    return info == nullptr ? Fp4::decode(code) : static_cast<double>(decode_bits(*info, code));
-  }
-};
-
-std::vector<Encoding> encodings() {
-  std::vector<Encoding> all;
-  for (const FormatInfo& f : kFormats) {
-    if (f.format == Format::tf32x3 || f.format == Format::fp64 || f.whole()) continue;
-    all.push_back({f.name, f.exponent_bits, f.mantissa_bits, f.max_finite(), &f});
-  }
-  all.push_back({Fp4::name, Fp4::exponent_bits, Fp4::mantissa_bits, Fp4::values.back(), nullptr});
-  return all;
-}
-
-// Those of one name, or all for an empty name.
-std::vector<Encoding> encodings_of(const std::string& format) {
-  std::vector<Encoding> all = encodings();
-  if (format.empty()) return all;
-  std::string wanted = format == "fp8" ? "fp8_e4m3" : format;
-  if (fp4_blocks(wanted) != nullptr) wanted = Fp4::name;  // its element, without the scale
-  std::vector<std::string_view> names;
-  for (const Encoding& one : all) names.push_back(one.name);
-  std::erase_if(all, [&](const Encoding& one) { return one.name != wanted; });
-  if (!all.empty()) return all;
-  throw UsageError(fmt::format("--format is '{}'; allowed: {}", format, join_names(names)));
-}
 
 // "5 x 2^-5"; a whole number stands as it is.
 std::string exact_text(double value) {
@@ -91,30 +35,25 @@ std::string exact_text(double value) {
   return fmt::format("{:.0f} x 2^{}", significand, exponent);
 }
 
-std::string_view class_of(const Encoding& encoding, std::uint32_t code, double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return "infinity";
-  if (value == 0) return "zero";
-  const std::uint32_t exponents = (1U << encoding.exponent_bits) - 1;
-  return (code >> encoding.mantissa_bits & exponents) == 0 ? "subnormal" : "normal";
-}
-
-std::string_view outcome_of(const Encoding& encoding, double value, double decoded) {
-  if (decoded == value) return "exact";
-  if (decoded == 0) return "underflow";
-  if (std::isinf(decoded)) return "overflow";
-  // Up to half a step above the largest value there is still rounding. The tie itself rounds to the
-  // even one of its neighbours: 448 of fp8_e4m3 is even, and 6 of fp4 is odd.
-  const double step = std::ldexp(1.0, std::ilogb(encoding.largest) - encoding.mantissa_bits);
-  const double above = std::abs(value) - encoding.largest;
-  const bool odd = std::fmod(encoding.largest / step, 2) == 1;
-  const bool beyond = above > step / 2 || (above == step / 2 && odd);
-  return beyond ? "saturates" : "rounded";
-}
-
 std::optional<double> relative_error(double value, double decoded) {
   const double error = (decoded - value) / value;
   return std::isfinite(error) ? std::optional(error) : std::nullopt;
+}
+
+// Adds how the bits become the value: 1.f x 2^(e - bias), or 0.f x 2^(1 - bias) for a subnormal.
+void add_decoding(ordered_json& row, const Encoding& encoding, std::uint32_t code, double decoded) {
+  row["bias"] = encoding.bias();
+  row["power"] = nullptr;
+  row["significand"] = nullptr;
+  row["decoding"] = nullptr;
+  if (!std::isfinite(decoded)) return;
+  const std::uint32_t field = code >> encoding.mantissa_bits & ((1U << encoding.exponent_bits) - 1);
+  const int exponent = static_cast<int>(std::max(field, 1U));
+  const double significand = std::ldexp(std::abs(decoded), encoding.bias() - exponent);
+  row["power"] = exponent - encoding.bias();
+  row["significand"] = significand;
+  row["decoding"] = fmt::format("{}{:.10g} x 2^({} - {})", std::signbit(decoded) ? "-" : "",
+                                significand, exponent, encoding.bias());
 }
 
 ordered_json row_of(const Encoding& encoding, std::uint32_t code, std::optional<double> value) {
@@ -131,6 +70,7 @@ ordered_json row_of(const Encoding& encoding, std::uint32_t code, std::optional<
                    {"exact", exact_text(decoded)},
                    {"outcome", nullptr},
                    {"relative_error", nullptr}};
+  add_decoding(row, encoding, code, decoded);
   if (!value) return row;
   row["outcome"] = outcome_of(encoding, *value, decoded);
   row["relative_error"] = nullable(relative_error(*value, decoded));

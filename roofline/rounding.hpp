@@ -19,7 +19,11 @@ namespace ridgebench {
 //   decoded: the value, null if it is not finite; exact: the same as text, "5 x 2^-5",
 //   outcome: exact, rounded, underflow (to 0), overflow (to infinity) or saturates (at the largest
 //     value); null for bits,
-//   relative_error: (decoded - value) / value; null without a finite quotient.
+//   relative_error: (decoded - value) / value; null without a finite quotient,
+//   bias, power, significand, decoding: the value is (-1)^sign x significand x 2^power. A normal
+//     number has 1.f and the bits of its exponent - bias, a subnormal one 0.f and 1 - bias.
+//     `decoding` is that as text, "1.25 x 2^(124 - 127)". All but bias are null for infinity and
+//     NaN.
 // Throws UsageError if the text or the format is malformed.
 nlohmann::ordered_json number_in_formats(const std::string& text, const std::string& format);
 

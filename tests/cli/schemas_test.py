@@ -32,6 +32,7 @@ ANSWERS = [
     ("judged", ("show", "--on", "h100", "--on", SHEET)),
     ("number", ("number", "1e39")),
     ("number", ("number", "0x7f")),
+    ("number_histogram", ("number", "--histogram", "normal:1e-7", "--scale", "1024")),
     ("plan", ("plan", "train", "--params", "7e9", "--tokens", "1e12", "--gpus", "8", "--mfu", "0.4", "--on", "h100")),
     ("plan", ("plan", "train", "--model", "gpt-2", "--tokens", "1B", "--mfu", "0.4", "--on", "h100", "--step-tokens", "1M", "--reserve", "0.1")),
     ("plan", ("plan", "memory", "--on", "h200")),

@@ -2,7 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +14,9 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/cli/text_table.hpp"
+#include "kernels/common/error.hpp"
+#include "roofline/histogram.hpp"
 #include "roofline/rounding.hpp"
 
 namespace ridgebench {
@@ -81,7 +86,55 @@ void print_number(const ordered_json& answer) {
                row["bits"].get<std::string>(), digits_of(row), decoded_text(row),
                row["exact"].get<std::string>(), remark_of(row));
   }
+  fmt::print(
+      "\n(-1)^s x significand x 2^(exponent - bias), a subnormal with 0.f and exponent 1:\n");
+  for (const ordered_json& row : answer["formats"]) {
+    if (row["decoding"].is_null()) continue;
+    fmt::print("{:<9} {} = {:.10g} x 2^{}\n", row["format"].get<std::string>(),
+               row["decoding"].get<std::string>(), row["significand"].get<double>(),
+               row["power"].get<int>());
+  }
   if (!answer["value"].is_null()) print_losses(answer);
+}
+
+std::string share_text(const ordered_json& share) {
+  return fmt::format("{:.4g} %", 100 * share.get<double>());
+}
+
+// The bins as bars, then a table of what each format loses, without and with the scale.
+void print_histogram(const ordered_json& answer) {
+  constexpr double kColumns = 40;
+  constexpr double kShown = 1e-3;  // smaller bins have no bar
+  const ordered_json& count = answer["count"];
+  fmt::print("{}{}\n\nmagnitude      share\n", printable(answer["source"].get<std::string>()),
+             count.is_null() ? ""
+                             : fmt::format(", {:.0f} numbers, {:.0f} of them 0",
+                                           count.get<double>(), answer["zeros"].get<double>()));
+  double most = 0;
+  for (const ordered_json& bin : answer["bins"]) most = std::max(most, bin["share"].get<double>());
+  for (const ordered_json& bin : answer["bins"]) {
+    const double share = bin["share"].get<double>();
+    if (share < kShown) continue;
+    const auto columns = static_cast<std::size_t>(std::lround(share / most * kColumns));
+    fmt::print("from 2^{:<5} {:>8}{}{}\n", bin["exponent"].get<int>(), share_text(bin["share"]),
+               columns > 0 ? "  " : "", std::string(columns, '#'));
+  }
+  std::vector<Texts> table{{"format", "underflow", "subnormal", "overflow"}};
+  const auto scale = answer["scale"].get<double>();
+  if (scale != 1) {
+    for (const char* const key : {"underflow", "subnormal", "overflow"}) {
+      table.front().push_back(fmt::format("{} x {:g}", key, scale));
+    }
+  }
+  for (const ordered_json& row : answer["formats"]) {
+    Texts cells{row["format"].get<std::string>()};
+    for (const ordered_json& share : row["unscaled"]) cells.push_back(share_text(share));
+    if (scale != 1) {
+      for (const ordered_json& share : row["scaled"]) cells.push_back(share_text(share));
+    }
+    table.push_back(std::move(cells));
+  }
+  fmt::print("\n{}", padded_table(table));
 }
 
 }  // namespace
@@ -90,29 +143,49 @@ void add_number_command(CLI::App& app) {
   struct State {
     std::string text;
     std::string format;
+    std::string source;
+    double scale = 1;
     bool json = false;
   };
   const auto state = std::make_shared<State>();
   CLI::App* command =
       app.add_subcommand("number", "Round a number to every format, or decode bits");
-  command
-      ->add_option("number", state->text,
-                   "A number: 1e-8, 0.15625, 65520; or bits, the sign first: 0x3e200000, "
-                   "0b0_01100_0100000000")
-      ->required();
+  CLI::Option* const number =
+      command->add_option("number", state->text,
+                          "A number: 1e-8, 0.15625, 65520; or bits, the sign first: 0x3e200000, "
+                          "0b0_01100_0100000000");
   command
       ->add_option(
           "--format", state->format,
           "One format, fp4 (also nvfp4, mxfp4) too; default: all, or those with as many bits")
       ->check(not_empty())
       ->type_name("FORMAT");
+  CLI::Option* const source =
+      command
+          ->add_option("--histogram", state->source,
+                       "Instead of a number: what each format loses of the numbers in a file, or "
+                       "of a normal distribution, normal:SIGMA")
+          ->check(not_empty())
+          ->type_name("FILE");
+  add_number(*command, "--scale", state->scale,
+             "Multiply the numbers of --histogram first, as loss scaling does: 1024 (1)")
+      ->needs(source);
   command->add_flag("--json", state->json, "Print strict JSON");
-  command->callback([state] {
-    const ordered_json answer = number_in_formats(state->text, state->format);
-    if (state->json)
-      print_answer("number", answer);
-    else
+  command->callback([state, number, source] {
+    if (number->count() + source->count() == 0) throw CLI::RequiredError("number");
+    if (number->count() > 0 && source->count() > 0) {
+      throw UsageError("number: give a number or --histogram; allowed: one of them");
+    }
+    const bool many = source->count() > 0;
+    const ordered_json answer = many ? histogram(state->source, state->scale, state->format)
+                                     : number_in_formats(state->text, state->format);
+    if (state->json) {
+      print_answer(many ? "number_histogram" : "number", answer);
+    } else if (many) {
+      print_histogram(answer);
+    } else {
       print_number(answer);
+    }
   });
 }
 

@@ -185,6 +185,111 @@ def test_a_negative_number_needs_no_dashes():
     assert rows_of("-6")["fp4_e2m1"]["decoded"] == -6
 
 
+def test_the_decoding_of_the_lecture_is_shown():
+    """0x3e200000: the bits 01111100 are 124, 124 - 127 is -3, and 1.25 x 2^-3 is 0.15625."""
+    row = rows_of("0x3e200000")["fp32"]
+    assert (row["bias"], row["power"], row["significand"], row["decoding"]) == (127, -3, 1.25, "1.25 x 2^(124 - 127)")
+    shown = ridgebench("number", "0x3e200000").stdout
+    assert "fp32      1.25 x 2^(124 - 127) = 1.25 x 2^-3\n" in shown
+    tiny = rows_of("-1e-7")["fp16"]
+    assert (tiny["class"], tiny["decoding"]) == ("subnormal", "-0.001953125 x 2^(1 - 15)")
+    assert rows_of("0")["bf16"]["decoding"] == "0 x 2^(1 - 127)"
+    assert rows_of("1e39")["fp16"]["decoding"] is None and rows_of("1e39")["fp16"]["bias"] == 15
+
+
+def test_every_decoding_is_the_value():
+    rng = random.Random(5)
+    for value in [rng.choice([-1, 1]) * 10 ** rng.uniform(-12, 5) for _ in range(20)]:
+        for row in rows_of(repr(value)).values():
+            if row["decoded"] is None:
+                continue
+            sign = -1 if row["sign"] == "1" else 1
+            assert sign * row["significand"] * 2.0 ** row["power"] == row["decoded"]
+            field = int(row["exponent"], 2)
+            assert row["power"] == max(field, 1) - row["bias"]
+            assert (row["significand"] >= 1) == (field > 0)
+
+
+def share_below(bound: float, sigma: float) -> float:
+    return math.erf(bound / sigma / math.sqrt(2))
+
+
+@pytest.mark.parametrize(("sigma", "scale"), [(1e-7, 1024), (3e-9, 65536), (1000, 1), (2.0, 0.001)])
+def test_shares_of_a_normal_distribution_are_those_of_its_integral(sigma, scale):
+    reply = answer("number", "--histogram", f"normal:{sigma!r}", "--scale", str(scale))
+    assert [row["format"] for row in reply["formats"]] == list(FORMATS) and reply["count"] is None
+    for row in reply["formats"]:
+        form = row["format"]
+        _, mantissa, *_ = FORMATS[form]
+        last = magnitudes(form) - 1
+        largest = float(value_of(form, last))
+        step = largest - float(value_of(form, last - 1))
+        for key, factor in (("unscaled", 1), ("scaled", scale)):
+            under = share_below(float(value_of(form, 1)) / 2 / factor, sigma)
+            normal = share_below(float(value_of(form, 1 << mantissa)) / factor, sigma)
+            over = 1 - share_below((largest + step / 2) / factor, sigma)
+            assert row[key]["underflow"] == pytest.approx(under, rel=1e-9, abs=1e-300)
+            assert row[key]["subnormal"] == pytest.approx(normal - under, rel=1e-6, abs=1e-12)
+            assert row[key]["overflow"] == pytest.approx(over, rel=1e-6, abs=1e-12)
+    assert sum(found["share"] for found in reply["bins"]) == pytest.approx(1, abs=1e-4)
+    for found in reply["bins"]:
+        edges = [share_below(2.0 ** (found["exponent"] + more), sigma) for more in (0, 1)]
+        assert found["share"] == pytest.approx(edges[1] - edges[0], rel=1e-6)
+
+
+def test_shares_of_a_file_are_counted_by_rounding_each_number(tmp_path):
+    rng = random.Random(12)
+    values = [rng.choice([-1, 1]) * 10 ** rng.uniform(-12, 6) for _ in range(400)]
+    path = tmp_path / "gradients.txt"
+    path.write_text("0, 0.0\n" + "\n".join(map(repr, values)) + "\t-0\n")
+    reply = answer("number", "--histogram", path, "--scale", "1024")
+    assert (reply["count"], reply["zeros"]) == (403, 3)
+    for row in reply["formats"]:
+        for key, factor in (("unscaled", 1.0), ("scaled", 1024.0)):
+            found = [expected(row["format"], value * factor) for value in values]
+            lost = sum(one["decoded"] is not None and one["decoded"] == 0 for one in found)
+            over = sum(one["outcome"] in ("overflow", "saturates") for one in found)
+            small = sum(
+                one["decoded"] not in (None, 0) and int(one["exponent"], 2) == 0 and one["outcome"] != "saturates" for one in found
+            )
+            assert [row[key][name] * 400 for name in ("underflow", "subnormal", "overflow")] == pytest.approx([lost, small, over])
+    for found in reply["bins"]:
+        inside = sum(2.0 ** found["exponent"] <= abs(value) < 2.0 ** (found["exponent"] + 1) for value in values)
+        assert found["share"] == inside / 400
+    shown = ridgebench("number", "--histogram", path, "--scale", "1024", "--format", "fp16").stdout
+    assert "403 numbers, 3 of them 0" in shown and "underflow x 1024" in shown and "#" in shown
+
+
+def test_loss_scaling_saves_small_gradients():
+    (half,) = answer("number", "--histogram", "normal:1e-8", "--scale", "1024", "--format", "fp16")["formats"]
+    assert half["unscaled"]["underflow"] > 0.99 > 0.01 > half["scaled"]["underflow"]
+    (wide,) = answer("number", "--histogram", "normal:1e-8", "--format", "bf16")["formats"]
+    assert wide["unscaled"]["underflow"] < 1e-20
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["--histogram", "normal:0"], ("normal:0", "allowed: normal: and a number above 0")),
+        (["--histogram", "normal:x"], ("normal:x",)),
+        (["--histogram", "none.txt"], ("none.txt",)),
+        (["--histogram", "normal:1", "--scale", "0"], ("--scale is 0", "above 0")),
+        (["--histogram", "normal:1", "--format", "int4"], ("--format is 'int4'",)),
+        (["1", "--histogram", "normal:1"], ("a number or --histogram",)),
+        (["1", "--scale", "1024"], ("--scale requires --histogram",)),
+    ],
+)
+def test_malformed_histograms_are_refused(words, parts):
+    refused(ridgebench("number", *words), *parts)
+
+
+def test_a_file_without_numbers_is_refused(tmp_path):
+    path = tmp_path / "log.txt"
+    for text, part in (("1 2\nloss: 3", "line 2: 'loss:' is not a number"), ("", "every number is 0"), ("0 0", "every number is 0")):
+        path.write_text(text)
+        refused(ridgebench("number", "--histogram", path), "log.txt", part)
+
+
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
