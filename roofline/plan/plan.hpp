@@ -96,15 +96,29 @@ struct MfuQuestion {
 };
 PlanAnswer plan_mfu(const MfuQuestion& question, const Roofs* device);
 
-// Computes the FLOPs and bytes of an einsum such as "bshd,bthd->bhst". One nest of loops over all
-// indices does them: each step multiplies its operands and adds the product to the result, if an
-// index is summed. `sizes` has each index. The answer has intensity_flop_per_byte.
-PlanAnswer plan_einsum(const std::string& expression, const std::map<char, double>& sizes,
+// Computes the FLOPs and bytes of an einsum such as "bshd,bthd->bhst", or with names and spaces,
+// "batch seq1 hidden, batch seq2 hidden -> batch seq1 seq2"; indices in parentheses are one axis.
+// One nest of loops over all indices does them: each step multiplies its operands and adds the
+// product to the result, if an index is summed. `sizes` has each index. The answer has
+// intensity_flop_per_byte. One operand of which nothing is summed is rearranged: `view` says
+// whether strides over the same memory give the result, so that `bytes` is 0, and copy_bytes are
+// those of a contiguous copy.
+PlanAnswer plan_einsum(const std::string& expression, const std::map<std::string, double>& sizes,
                        Format format);
 
-// Computes how long bytes take over a link, in one direction at the promised rate. The link is a
-// name of plan_transfer.cpp, or byte/s as a number.
-PlanAnswer plan_transfer(double bytes, const std::string& link);
+// A link by what it does in one direction: as promised, as given, or as a row measured it.
+struct Link {
+  std::string name;
+  double bytes_per_s;
+  std::string source;  // of a measured rate the id of its row
+  bool measured = false;
+};
+
+// Returns the link of a name in link.cpp, or of byte/s as a number. Throws UsageError.
+Link link_of(const std::string& text);
+
+// Computes how long bytes take over a link.
+PlanAnswer plan_transfer(double bytes, const Link& link);
 
 // The names of the links with their rates, for help: "pcie4x16 (31.5 GB/s), ...".
 std::string link_names();

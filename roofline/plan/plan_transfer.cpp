@@ -16,7 +16,7 @@ namespace {
 
 // What a link promises in one direction. Vendors state NVLink's sum of both directions, twice the
 // value here.
-struct Link {
+struct PromisedLink {
   std::string_view name;
   double bytes_per_s;
   std::string_view source;
@@ -30,17 +30,17 @@ constexpr double pcie(double transfers_per_s, int lanes) {
 constexpr std::string_view kPcie = "PCI Express Base Specification, 128b/130b encoding";
 constexpr std::string_view kEthernet = "the name states Gbit/s";
 constexpr std::array kLinks{
-    Link{"pcie3x16", pcie(8e9, 16), kPcie},
-    Link{"pcie4x16", pcie(16e9, 16), kPcie},
-    Link{"pcie5x16", pcie(32e9, 16), kPcie},
-    Link{"nvlink3", 300e9, "NVIDIA A100 data sheet: 600 GB/s, both directions"},
-    Link{"nvlink4", 450e9, "NVIDIA H100 data sheet: 900 GB/s, both directions"},
-    Link{"nvlink5", 900e9, "NVIDIA Blackwell data sheet: 1.8 TB/s, both directions"},
-    Link{"nvlink-c2c", 450e9, "NVIDIA GH200 data sheet: 900 GB/s, both directions"},
-    Link{"infiniband-hdr", 25e9, "InfiniBand HDR, 200 Gbit/s a port"},
-    Link{"infiniband-ndr", 50e9, "InfiniBand NDR, 400 Gbit/s a port"},
-    Link{"ethernet-100g", 12.5e9, kEthernet},
-    Link{"ethernet-400g", 50e9, kEthernet}};
+    PromisedLink{"pcie3x16", pcie(8e9, 16), kPcie},
+    PromisedLink{"pcie4x16", pcie(16e9, 16), kPcie},
+    PromisedLink{"pcie5x16", pcie(32e9, 16), kPcie},
+    PromisedLink{"nvlink3", 300e9, "NVIDIA A100 data sheet: 600 GB/s, both directions"},
+    PromisedLink{"nvlink4", 450e9, "NVIDIA H100 data sheet: 900 GB/s, both directions"},
+    PromisedLink{"nvlink5", 900e9, "NVIDIA Blackwell data sheet: 1.8 TB/s, both directions"},
+    PromisedLink{"nvlink-c2c", 450e9, "NVIDIA GH200 data sheet: 900 GB/s, both directions"},
+    PromisedLink{"infiniband-hdr", 25e9, "InfiniBand HDR, 200 Gbit/s a port"},
+    PromisedLink{"infiniband-ndr", 50e9, "InfiniBand NDR, 400 Gbit/s a port"},
+    PromisedLink{"ethernet-100g", 12.5e9, kEthernet},
+    PromisedLink{"ethernet-400g", 50e9, kEthernet}};
 
 // "50G", "50 GB/s" and "50GB/s" are byte/s.
 std::optional<double> rate_of(std::string_view text) {
@@ -49,38 +49,45 @@ std::optional<double> rate_of(std::string_view text) {
   return parse_number(text);
 }
 
+}  // namespace
+
 Link link_of(const std::string& text) {
   std::string lower = text;
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto found = std::ranges::find(kLinks, lower, &Link::name);
-  if (found != kLinks.end()) return *found;
+  const auto found = std::ranges::find(kLinks, lower, &PromisedLink::name);
+  if (found != kLinks.end()) {
+    return {std::string(found->name), found->bytes_per_s, std::string(found->source)};
+  }
   const auto rate = rate_of(text);
   if (!rate) {
-    throw UsageError(fmt::format("--link is '{}'; allowed: byte/s such as 50G or 50GB/s, or {}",
-                                 text, link_names()));
+    throw UsageError(
+        fmt::format("--link is '{}'; allowed: byte/s such as 50G or 50GB/s, a results "
+                    "directory with copies, or {}",
+                    text, link_names()));
   }
   return {text, positive("--link", *rate), "as given"};
 }
 
-}  // namespace
-
 std::string link_names() {
   std::string names;
-  for (const Link& link : kLinks) {
+  for (const PromisedLink& link : kLinks) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", link.name,
                          with_unit(link.bytes_per_s, "B/s"));
   }
   return names;
 }
 
-PlanAnswer plan_transfer(double bytes, const std::string& link) {
+PlanAnswer plan_transfer(double bytes, const Link& link) {
   positive("--bytes", bytes);
-  const auto [name, rate, source] = link_of(link);
   return {{"plan", "transfer"},
-          {"inputs", {{"bytes", bytes}, {"link", link}, {"rate_from", source}}},
-          {"time_s", finite("time", bytes / rate)},
-          {"terms", PlanAnswer::array({term("rate of the link, one direction", rate, "byte/s")})},
-          {"note", "headers and the time to the first byte are not counted: a copy takes longer"}};
+          {"inputs", {{"bytes", bytes}, {"link", link.name}, {"rate_from", link.source}}},
+          {"time_s", finite("time", bytes / link.bytes_per_s)},
+          {"terms", PlanAnswer::array(
+                        {term("rate of the link, one direction", link.bytes_per_s, "byte/s")})},
+          {"note", link.measured
+                       ? "the rate is that of the fastest copy: a smaller one takes longer"
+                       : "headers and the time to the first byte are not counted: a copy takes "
+                         "longer"}};
 }
 
 }  // namespace ridgebench

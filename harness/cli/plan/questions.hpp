@@ -28,6 +28,18 @@ void add_plan_format(CLI::App& app, PlanOptions& options, const char* what);
 CLI::Option* add_optimizer(CLI::App& app, StateQuestion& question);
 CLI::Option* add_precision(CLI::App& app, StateQuestion& question);
 
+// Both, with the adapters of LoRA.
+void add_state(CLI::App& app, StateQuestion& question);
+
+// The options of a model's activations; `batch` is the help of --batch. resolve() opens the model,
+// whose name CLI11 writes, when the command runs.
+void add_activations_of_model(CLI::App& app, ActivationQuestion& question, std::string& model,
+                              const char* batch);
+void resolve(ActivationQuestion& question, const PlanOptions& options, const std::string& model);
+
+// The link of a transfer, which open_link of harness/results/measured_links.hpp takes.
+CLI::Option* add_link(CLI::App& app, std::string& link);
+
 // Prints an answer as text, or as JSON for --json.
 void print_plan(const PlanOptions& options, const PlanAnswer& answer);
 

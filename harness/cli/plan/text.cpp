@@ -78,13 +78,16 @@ constexpr std::array kResults{Result{"flops", "FLOP"},
                               Result{"time_s", "s", "time"},
                               Result{"parameters", "parameters"},
                               Result{"bytes", "byte"},
+                              Result{"copy_bytes", "byte"},
+                              Result{"host_bytes", "byte"},
+                              Result{"host_link_bytes", "byte"},
                               Result{"intensity_flop_per_byte", "FLOP/B", "intensity"},
                               Result{"bytes_per_parameter", "byte"},
                               Result{"communication_bytes", "byte"},
                               Result{"memory_bytes", "byte"},
                               Result{"usable_bytes", "byte"}};
 
-constexpr std::array kVerdicts{"fits", "fits_usable"};
+constexpr std::array kVerdicts{"fits", "fits_usable", "view", "pass"};
 
 // The stages of ZeRO as a table.
 std::string stages_text(const PlanAnswer& stages) {

@@ -9,6 +9,7 @@
 #include "harness/cli/model_warnings.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/plan/questions.hpp"
+#include "harness/results/measured_links.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
@@ -65,7 +66,7 @@ void add_work(CLI::App& app, TimeOptions<Question>& options) {
 }
 
 template <class Question>
-void resolve(TimeOptions<Question>& options) {
+void resolve_work(TimeOptions<Question>& options) {
   options.question.format = parse_format_pair(options.format);
   if (options.model.empty()) return;
   const Transformer model = open_transformer(options.model);
@@ -81,22 +82,30 @@ void add_costs(CLI::App& app, Costs& costs) {
 }
 
 // "b=8,s=4k": a size for each index.
-void add_sizes(std::map<char, double>& sizes, const std::string& text) {
+void add_sizes(std::map<std::string, double>& sizes, const std::string& text) {
   for (const std::string& part : CLI::detail::split(text, ',')) {
-    const bool named = part.size() > 2 && part[1] == '=';
-    if (!named) {
+    const std::size_t equals = part.find('=');
+    if (equals == 0 || equals == std::string::npos) {
       throw UsageError(
           fmt::format("--size is '{}'; allowed: an index and its size, such as b=8", part));
     }
-    const std::string option = fmt::format("--size {}", part[0]);
-    const auto size = count_of(option, part.substr(2), kLargestCount);
-    if (!sizes.emplace(part[0], static_cast<double>(size)).second) {
+    const std::string index = part.substr(0, equals);
+    const std::string option = fmt::format("--size {}", index);
+    const auto size = count_of(option, part.substr(equals + 1), kLargestCount);
+    if (!sizes.emplace(index, static_cast<double>(size)).second) {
       throw UsageError(fmt::format("{} is given twice; allowed: one size for an index", option));
     }
   }
 }
 
 }  // namespace
+
+CLI::Option* add_link(CLI::App& app, std::string& link) {
+  return app.add_option("--link", link,
+                        "byte/s such as 50G or 50GB/s, a results directory with copies of a GPU, "
+                        "or " +
+                            link_names());
+}
 
 void add_plan_train(CLI::App& plan) {
   struct State : TimeOptions<TrainQuestion> {
@@ -121,7 +130,7 @@ void add_plan_train(CLI::App& plan) {
   const CLI::Option* precision = add_precision(app, state->optimizer);
   add_costs(app, state->question.costs);
   app.callback([state, optimizer, precision] {
-    resolve(*state);
+    resolve_work(*state);
     resolve_mfu(state->question, state->mfu);
     if (!state->reserve.empty()) {
       state->question.reserve = fraction_of("--reserve", state->reserve);
@@ -138,7 +147,7 @@ void add_plan_mfu(CLI::App& plan) {
   add_work(app, *state);
   add_number(app, "--time", state->question.time_s, "Seconds that the work took")->required();
   app.callback([state] {
-    resolve(*state);
+    resolve_work(*state);
     const auto roofs = state->roofs();
     print_plan(*state, plan_mfu(state->question, roofs.get()));
   });
@@ -151,15 +160,18 @@ void add_plan_einsum(CLI::App& plan) {
   };
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("einsum", "Compute the FLOPs and bytes of an einsum");
-  app.add_option("expression", state->expression, "Indices as letters: bshd,bthd->bhst")
+  app.add_option("expression", state->expression,
+                 "Indices as letters, bshd,bthd->bhst, or as names: 'batch seq1 hidden, batch "
+                 "seq2 hidden -> batch seq1 seq2', 'seq (heads hidden) -> heads seq hidden'")
       ->required();
-  app.add_option("--size", state->sizes, "Sizes of the indices: b=8,s=4k,t=4k,h=32,d=128")
+  app.add_option("--size", state->sizes,
+                 "Sizes of the indices: b=8,s=4k,t=4k,h=32,d=128 or batch=8,seq1=4k")
       ->required()
       ->allow_extra_args(false);
   add_plan_format(app, *state, "Format of the operands and of the result");
   add_plan_json(app, *state);
   app.callback([state] {
-    std::map<char, double> sizes;
+    std::map<std::string, double> sizes;
     for (const std::string& text : state->sizes) add_sizes(sizes, text);
     print_plan(*state, plan_einsum(state->expression, sizes, parse_format(state->format)));
   });
@@ -169,14 +181,19 @@ void add_plan_transfer(CLI::App& plan) {
   struct State : PlanOptions {
     double bytes = 0;
     std::string link;
+    std::string direction = "to-device";
   };
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("transfer", "Compute how long bytes take over a link");
   add_number(app, "--bytes", state->bytes, "Bytes: 140G")->required();
-  app.add_option("--link", state->link, "byte/s such as 50G or 50GB/s, or " + link_names())
-      ->required();
+  add_link(app, state->link)->required();
+  app.add_option("--direction", state->direction,
+                 fmt::format("Of the copies of a results directory: {}", kDirections))
+      ->capture_default_str();
   add_plan_json(app, *state);
-  app.callback([state] { print_plan(*state, plan_transfer(state->bytes, state->link)); });
+  app.callback([state] {
+    print_plan(*state, plan_transfer(state->bytes, open_link(state->link, state->direction)));
+  });
 }
 
 }  // namespace ridgebench

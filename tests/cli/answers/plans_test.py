@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import pytest
 from accounting import all_sheets
-from command_line import ROOT, answer, environment, refused, ridgebench
+from command_line import ROOT, answer, environment, records, refused, ridgebench
 from plans import bytes_per_parameter, llama_activations, sent_per_parameter
+from step_lifetimes import step_bands
 
 H100 = ROOT / "results/nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"
 HOST = ROOT / "results/amd-epyc-2-threads/2026-11-23-d549ba8"
@@ -168,6 +169,145 @@ def test_an_einsum_multiplies_and_adds_in_each_step(expression, sizes, flops, el
     reply = answer("plan", "einsum", expression, "--size", sizes, "--format", "fp32")
     assert (reply["flops"], reply["bytes"]) == (flops, 4 * elements)
     assert reply["intensity_flop_per_byte"] == pytest.approx(flops / (4 * elements))
+
+
+NAMED = "batch seq1 hidden, batch seq2 hidden -> batch seq1 seq2"
+
+
+def einsum(expression: str, sizes: str) -> dict:
+    return answer("plan", "einsum", expression, "--size", sizes)
+
+
+def test_names_are_indices_too():
+    named = einsum(NAMED, "batch=2,seq1=3,seq2=3,hidden=4")
+    letters = einsum("bsh,bth->bst", "b=2,s=3,t=3,h=4")
+    assert (named["flops"], named["bytes"]) == (letters["flops"], letters["bytes"]) == (144, 2 * (24 + 24 + 18))
+    assert named["inputs"]["seq1"] == 3 and terms(named)["batch seq1 hidden"] == 48
+    mean = einsum("b h w c -> b c", "b=8,h=32,w=32,c=64")
+    assert (mean["flops"], "view" in mean) == (8 * 32 * 32 * 64, False)
+    heads = einsum("seq (heads hidden1), hidden1 hidden2 -> seq (heads hidden2)", "seq=5,heads=2,hidden1=3,hidden2=4")
+    assert heads["flops"] == 2 * 5 * 2 * 3 * 4
+
+
+@pytest.mark.parametrize(
+    ("expression", "sizes", "view"),
+    [
+        ("seq (heads hidden) -> seq heads hidden", "seq=6,heads=2,hidden=4", True),
+        ("seq heads hidden -> seq (heads hidden)", "seq=6,heads=2,hidden=4", True),
+        ("seq (heads hidden) -> heads seq hidden", "seq=6,heads=2,hidden=4", True),
+        ("heads seq hidden -> seq (heads hidden)", "seq=6,heads=2,hidden=4", False),
+        ("a b c -> a (c b)", "a=6,b=2,c=4", False),
+        ("bchw->bhwc", "b=6,c=2,h=2,w=2", True),
+        ("ab->ba", "a=12,b=4", True),
+    ],
+)
+def test_a_view_moves_nothing_and_a_copy_says_its_bytes(expression, sizes, view):
+    reply = einsum(expression, sizes)
+    assert (reply["flops"], reply["view"], reply["copy_bytes"]) == (0, view, 2 * 2 * 48)
+    assert reply["bytes"] == (0 if view else reply["copy_bytes"]) and "intensity_flop_per_byte" not in reply
+    assert ("a view moves nothing" if view else "it is a copy") in reply["note"]
+    words = ("einsum", expression, "--size", sizes)
+    assert re.search(rf"^  view +{'yes' if view else 'no'}$", ridgebench("plan", *words).stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("expression", "part"),
+    [
+        ("seq (heads hidden -> seq heads hidden", "parentheses that do not match"),
+        ("seq heads) hidden -> seq heads hidden", "parentheses that do not match"),
+        ("seq ((heads) hidden) -> seq heads hidden", "parentheses that do not match"),
+        ("seq () -> seq", "empty parentheses"),
+        ("1 seq -> seq", "does not begin with a letter"),
+        ("seq, -> seq", "operand without indices"),
+        ("seq -> heads", "no operand has"),
+        ("seq -> seq seq", "index twice"),
+        ("format seq -> seq format", "called format"),
+        ("a b -> b a\x1b", "does not begin with a letter"),
+        ("seq heads -> seq", "lacks the index 'heads'"),
+    ],
+)
+def test_malformed_names_are_refused(expression, part):
+    sizes = "seq=2,hidden=4" if "lacks" in part else "seq=2,format=3" if "format" in expression else "seq=2,heads=2,hidden=4"
+    if expression.startswith("a b"):
+        sizes = "a=1,b=1"
+    refused(ridgebench("plan", "einsum", expression, "--size", sizes), part)
+
+
+def test_a_link_has_the_rate_that_a_run_measured():
+    folder = ROOT / "results/nvidia-h200/partial/2026-11-27-6abf65e-characterise"
+    rows = [row for row in records(folder) if row["op"] == "copy_to_host" and row["status"] == "ok"]
+    best = max(rows, key=lambda row: row["bytes"] / row["time_median_s"])
+    reply = answer("plan", "transfer", "--bytes", "140G", "--link", folder, "--direction", "to-host")
+    assert reply["time_s"] == pytest.approx(140e9 / (best["bytes"] / best["time_median_s"]))
+    assert reply["inputs"]["rate_from"] == best["id"] and "fastest copy" in reply["note"]
+    device = answer("plan", "transfer", "--bytes", "140G", "--link", folder)
+    assert device["inputs"]["rate_from"].startswith("copy_to_device/") and device["time_s"] != reply["time_s"]
+    refused(ridgebench("plan", "transfer", "--bytes", "1G", "--link", H100), "no steady row of copy_to_device", "byte/s")
+    refused(ridgebench("plan", "transfer", "--bytes", "1G", "--link", "50G", "--direction", "up"), "--direction is 'up'", "to-host")
+
+
+def test_ways_to_spread_a_batch():
+    words = "parallel --model llama-3-8b --batch 8 --ranks 8 --micro-batches 8 --link nvlink4 --on h100-sxm"
+    reply = plan(words)
+    rows = {row["way"]: row for row in reply["ways"]}
+    assert list(rows) == [*(f"ZeRO stage {stage}" for stage in range(4)), "tensor", "pipeline"]
+    zero = plan("zero --params 8029995008 --ranks 8")["stages"]
+    for stage, one in enumerate(zero):
+        row = rows[f"ZeRO stage {stage}"]
+        assert (row["state_bytes"], row["communication_bytes"]) == (one["bytes"], one["communication_bytes"])
+    assert rows["tensor"]["communication_bytes"] == 32 * 8 * (8 * 4096 * 4096 * 2) * 7 / 8
+    assert rows["pipeline"]["idle_share"] == pytest.approx(7 / 15)
+    for row in rows.values():
+        assert row["bytes"] == row["state_bytes"] + row["activation_bytes"] and row["fits"] is (row["bytes"] <= 80e9)
+        assert row["link_time_s"] == pytest.approx(row["communication_bytes"] / 450e9)
+    text = shown(words)
+    assert "way " in text and "ZeRO stage 3" in text and "46.67 %" in text
+    refused(ridgebench("plan", "parallel", "--batch", "8", "--ranks", "2"), "the model is missing")
+    refused(ridgebench("plan", "parallel", "--model", "gpt-2", "--batch", "8", "--ranks", "2", "--link", "usb"), "'usb'")
+
+
+def test_lora_and_offload_are_precisions():
+    lora = plan("memory --params 7e9 --precision bf16-lora --adapters 1% --on h100")
+    assert lora["bytes_per_parameter"] == pytest.approx(2.12) and terms(lora)["adapters"] == pytest.approx(0.14e9)
+    offload = plan("memory --params 7e9 --precision bf16-offload --on h100")
+    assert (offload["bytes"], offload["host_bytes"], offload["host_link_bytes"]) == (14e9, 98e9, 28e9)
+    assert terms(offload)["adamw states on the host"] == 56e9 and "the device holds the parameters only" in offload["note"]
+    refused(ridgebench("plan", "memory", "--params", "1B", "--precision", "bf16-lora"), "--adapters and --precision bf16-lora")
+    refused(ridgebench("plan", "memory", "--params", "1B", "--adapters", "2%"), "--adapters and --precision bf16-lora")
+
+
+CHECK = "check --model llama-3-8b --tokens 1T --mfu 0.4 --batch 1 --gpus 64 --link nvlink4 --on h100-sxm"
+
+
+def test_the_checklist_has_six_rows_with_a_verdict():
+    reply = plan(CHECK + " --days 10")
+    assert [row["pass"] for row in reply["checks"]] == [True, False, False, False, True, True] and reply["pass"] is False
+    rows = {row["check"].split()[0].strip(",:"): row for row in reply["checks"]}
+    assert list(rows) == ["model", "optimizer", "activations", "FLOPs", "formats", "communication"]
+    fits, train = plan("fits --model llama-3-8b --batch 1 --ranks 64 --on h100"), plan(
+        "train --model llama-3-8b --tokens 1T --gpus 64 --mfu 0.4 --on h100")  # fmt: skip
+    assert rows["activations"]["value"] == fits["bytes"] and rows["FLOPs"]["value"] == train["days"]
+    assert rows["optimizer"]["remedy"] == fits["changes"][0]["change"] == "--stage 1"
+    sent = plan("zero --params 8029995008 --ranks 64 --stage 0")["communication_bytes"]
+    assert rows["communication"]["value"] == pytest.approx(sent / 450e9)
+    assert rows["communication"]["limit"] == pytest.approx(6 * 8029995008 * 4096 / (0.4 * 989.5e12))
+    better = plan(CHECK.replace("--gpus 64", "--gpus 512") + " --days 10 --stage 1")
+    assert better["pass"] is True and all(row["remedy"] is None for row in better["checks"])
+    text = shown(CHECK + " --days 10")
+    assert re.search(r"^  FLOPs and time +FAIL  [\d.]+ days, at most 10 days; --gpus \d+", text, re.MULTILINE)
+    assert re.search(r"^  model memory +pass ", text, re.MULTILINE) and re.search(r"^  pass +no$", text, re.MULTILINE)
+
+
+def test_one_device_needs_no_link_and_fp16_needs_loss_scaling():
+    one = plan("check --model gpt-2 --tokens 1B --mfu 0.3 --batch 4 --context 1024 --format fp16 --on h100")
+    assert [row["pass"] for row in one["checks"]] == [True, True, True, True, False, True]
+    assert "loss scaling" in one["checks"][4]["remedy"] and one["checks"][3]["limit"] is None
+    slow = plan(CHECK.replace("nvlink4", "1G"))
+    assert slow["checks"][5]["pass"] is False and "times the batch" in slow["checks"][5]["remedy"]
+    refused(ridgebench("plan", *CHECK.replace("--link nvlink4", "").split()), "64 devices need --link", "nvlink4")
+    refused(ridgebench("plan", *CHECK.replace("--model llama-3-8b", "").split()), "the model is missing")
+    refused(ridgebench("plan", *CHECK.split(), "--days", "0"), "--days is 0")
+    refused(ridgebench("plan", *CHECK.split(), "--mfu", "1.5"))
 
 
 def test_a_table_of_the_stages_of_zero():
