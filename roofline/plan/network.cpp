@@ -7,12 +7,12 @@
 
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/number.hpp"
 #include "roofline/plan/plan_parts.hpp"
 
 namespace ridgebench {
 namespace {
 
-constexpr double kDefaultContext = 4096;
 constexpr double kLogitBytes = 4;  // fp32
 
 double as_double(std::int64_t value) { return static_cast<double>(value); }
@@ -112,6 +112,19 @@ void check_model(const ActivationQuestion& q) {
 
 }  // namespace
 
+double segment_length(std::string_view checkpoint, double layers) {
+  constexpr std::string_view kEvery = "every:";
+  if (checkpoint == "layer") return 1;
+  if (checkpoint == "sqrt") return std::ceil(layers / std::ceil(std::sqrt(layers)));
+  const bool every = checkpoint.starts_with(kEvery);
+  const double length = every ? parse_number(checkpoint.substr(kEvery.size())).value_or(0) : 0;
+  if (length >= 1 && length == std::floor(length)) return std::min(length, layers);
+  throw UsageError(
+      fmt::format("--checkpoint is '{}'; allowed: {}, or every:K with a whole number of layers, "
+                  "such as every:4",
+                  checkpoint, join_names(kCheckpoints)));
+}
+
 NetworkBytes network_bytes(const ActivationQuestion& question, double rows) {
   if (question.model) return transformer_bytes(question, rows);
   const double output = info(question.format).storage_bytes * rows * question.width.value_or(0);
@@ -124,19 +137,15 @@ Kept kept_bytes(const NetworkBytes& network, std::string_view checkpoint) {
   const Kept all{.bytes = network.all_inside + network.head};
   if (checkpoint == "none") return all;
   Kept some{.recomputed = 1, .extra_forwards = 1};
-  if (checkpoint == "layer") {
-    some.checkpoints = network.layers;
-  } else if (checkpoint == "sqrt") {
-    some.checkpoints = std::ceil(std::sqrt(network.layers));
-    some.recomputed = std::ceil(network.layers / some.checkpoints);
-    some.recomputed_outputs = some.recomputed - 1;
-  } else if (checkpoint == "full") {
+  if (checkpoint == "full") {
     some.checkpoints = 1;
     some.recomputed_outputs = 1;
     some.extra_forwards = (network.layers - 1) / 2;
   } else {
-    throw UsageError(
-        fmt::format("--checkpoint is '{}'; allowed: {}", checkpoint, join_names(kCheckpoints)));
+    some.recomputed = segment_length(checkpoint, network.layers);
+    some.checkpoints = checkpoint == "sqrt" ? std::ceil(std::sqrt(network.layers))
+                                            : std::ceil(network.layers / some.recomputed);
+    some.recomputed_outputs = some.recomputed - 1;
   }
   // What recomputed layers keep includes their outputs, of which some are checkpoints.
   const double counted_twice = some.recomputed - some.recomputed_outputs;

@@ -37,8 +37,13 @@ NetworkBytes network_bytes(const ActivationQuestion& question, double rows);
 //          (Chen et al., arXiv 1604.06174)
 //   full   the input of the network alone: for each layer the backward pass computes all layers
 //          before it again, layers (layers - 1) / 2 in all: O(1) memory, O(layers^2) arithmetic
+//   every:K  as sqrt, with segments of K layers
 // Where a way saves nothing, all layers stay and nothing is computed again.
 inline constexpr std::array<std::string_view, 4> kCheckpoints{"none", "layer", "sqrt", "full"};
+
+// The layers of a segment: 1 for layer, K for every:K, and for sqrt the layers over their root,
+// both rounded up. Throws UsageError for another way.
+double segment_length(std::string_view checkpoint, double layers);
 
 struct Kept {
   double checkpoints = 0;         // layer outputs that stay, or the input of the network
@@ -48,6 +53,8 @@ struct Kept {
   double bytes = 0;               // with the head
 };
 Kept kept_bytes(const NetworkBytes& network, std::string_view checkpoint);
+
+inline constexpr double kDefaultContext = 4096;  // tokens of a model's sequence
 
 // Checks sizes and fills in the defaults of a question. Throws UsageError.
 ActivationQuestion checked(ActivationQuestion question);

@@ -47,13 +47,16 @@ struct WorkQuestion {
 
 // The memory of parameters, gradients and optimizer states. The plans do not count activations, so
 // a largest model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy),
-// fp32-bf16 (fp32 parameters, bf16 gradients), and with the optimizer none any format in which
+// fp32-bf16 (fp32 parameters, bf16 gradients), bf16-lora (frozen bf16 parameters, and `adapters`, a
+// share of their number, that are trained), bf16-offload (all but the parameters is on the host;
+// host_bytes are those of all ranks), and with the optimizer none any format in which
 // weights are stored (roofline/transformer/weights.hpp); optimizer: none (inference), sgd,
 // momentum, adagrad, rmsprop, adam, adamw, lion, adafactor, with fp32 states.
 struct StateQuestion {
   std::string precision = "bf16";
   std::string optimizer = "adamw";
   std::optional<double> parameters = std::nullopt;  // empty: the largest that fits
+  std::optional<double> adapters = std::nullopt;
 };
 
 // Computes how long a training run takes, or how many FLOPs fit into given days: those that the
@@ -158,16 +161,20 @@ struct ActivationQuestion {
 PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* device = nullptr);
 
 // Computes what one of `ranks` devices holds in training: its part of the state under a ZeRO stage,
-// and the activations of its own batch. The answer has `parts` {name, letter, bytes, ranks that
-// share it}, whether the sum fits the memory that the device's name states (memory_bytes, fits) and
-// the memory that programs can use (usable_bytes, fits_usable; null where unknown), and `changes`,
-// each of which makes it fit: {change, bytes}. The model of `activations` gives the parameters,
-// unless the state has them.
+// and the activations of its own batch. Plain layers are those of plan/step_memory.hpp, with the
+// input, gradients of outputs and temporaries at the peak of a step; a model has the activations of
+// plan_activations. With `timeline`, which plain layers have, the answer has `timeline`, what lives
+// in each phase of a step: {phase, layer (null without), live {part: bytes}, bytes}. The answer has
+// `parts` {name, letter, bytes, ranks that share it}, whether the sum fits the memory that the
+// device's name states (memory_bytes, fits) and the memory that programs can use (usable_bytes,
+// fits_usable; null where unknown), and `changes`, each of which makes it fit: {change, bytes}. The
+// model of `activations` gives the parameters, unless the state has them.
 struct FitsQuestion {
   StateQuestion state;
   ActivationQuestion activations;
   double stage = 0;
   double ranks = 1;
+  bool timeline = false;
 };
 PlanAnswer plan_fits(const FitsQuestion& question, const Roofs& device);
 

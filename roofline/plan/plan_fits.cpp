@@ -12,6 +12,7 @@
 #include "roofline/plan/plan.hpp"
 #include "roofline/plan/plan_parts.hpp"
 #include "roofline/plan/state.hpp"
+#include "roofline/plan/step_memory.hpp"
 
 namespace ridgebench {
 namespace {
@@ -26,6 +27,10 @@ double parameters_of(const FitsQuestion& question) {
       "or --model CONFIG");
 }
 
+constexpr const char* kActivations = "activations";
+constexpr const char* kTemporaries = "gradients of outputs, temporaries";
+constexpr double kMostBands = 1000;  // layers of a timeline
+
 struct Part {
   std::string name;
   char letter;
@@ -39,12 +44,19 @@ std::vector<Part> parts_of(const FitsQuestion& question) {
   const double parameters = parameters_of(question);
   std::vector<Part> parts;
   for (const StatePart& part : state_parts(question.state)) {
+    if (part.on_host) continue;
     const double ranks = sharding.of(part);
     parts.push_back({part.name, part.letter, part.bytes * parameters / ranks, ranks});
   }
   const ActivationQuestion& activations = question.activations;
-  const NetworkBytes network = network_bytes(activations, micro_batch_rows(activations));
-  parts.push_back({"activations", 'A', kept_bytes(network, activations.checkpoint).bytes, 1});
+  if (activations.model) {
+    const NetworkBytes network = network_bytes(activations, micro_batch_rows(activations));
+    parts.push_back({kActivations, 'A', kept_bytes(network, activations.checkpoint).bytes, 1});
+  } else {
+    const StepMemory step = step_memory(activations);
+    parts.push_back({kActivations, 'A', step.activation_bytes(), 1});
+    parts.push_back({kTemporaries, 'T', step.temporary_bytes(), 1});
+  }
   return parts;
 }
 
@@ -177,6 +189,7 @@ class Changes {
 PlanAnswer fits_inputs(const FitsQuestion& question, const Roofs& device) {
   PlanAnswer inputs{{"precision", question.state.precision},
                     {"optimizer", question.state.optimizer}};
+  set_if(inputs, "adapters", question.state.adapters);
   set_if(inputs, "parameters", question.state.parameters);
   inputs.update({{"stage", question.stage}, {"ranks", question.ranks}});
   inputs.update(activation_inputs(question.activations));
@@ -184,8 +197,73 @@ PlanAnswer fits_inputs(const FitsQuestion& question, const Roofs& device) {
   return inputs;
 }
 
+// The terms of a plain network's step.
+PlanAnswer step_terms(const ActivationQuestion& question) {
+  const StepMemory step = step_memory(question);
+  PlanAnswer terms{term("rows of the largest micro-batch", micro_batch_rows(question), "1"),
+                   term("one layer's output, rows x width", step.u, "byte"),
+                   term("input and labels of the batch", step.batch_bytes, "byte"),
+                   term("outputs alive at the peak", step.outputs, "1"),
+                   term("gradients of outputs alive at the peak", step.gradients, "1")};
+  if (step.weight_bytes > 0) {
+    terms.push_back(term("temporary gradient of one layer's weights", step.weight_bytes, "byte"));
+  }
+  if (step.segment > 0) {
+    terms.push_back(term("segments between checkpoints", step.segments, "1"));
+    terms.push_back(term("layers of a segment", step.segment, "1"));
+  }
+  terms.push_back(term("extra forward passes", step.extra_forwards, "1"));
+  return terms;
+}
+
+PlanAnswer fits_terms(const ActivationQuestion& question) {
+  if (!question.model) return step_terms(question);
+  const NetworkBytes network = network_bytes(question, micro_batch_rows(question));
+  return activation_terms(question, network, kept_bytes(network, question.checkpoint));
+}
+
+// What lives in each phase of the step: the state always, the rest of `parts` by the bands.
+PlanAnswer timeline_of(const ActivationQuestion& question, const std::vector<Part>& parts) {
+  const StepMemory step = step_memory(question);
+  PlanAnswer timeline = PlanAnswer::array();
+  for (const StepBand& band : step_bands(question)) {
+    const bool after_loss = band.phase == StepPhase::loss || band.phase == StepPhase::backward;
+    PlanAnswer live = PlanAnswer::object();
+    double bytes = 0;
+    for (const Part& part : parts) {
+      double one = part.bytes;
+      if (part.name == kActivations) {
+        one = step.batch_bytes + band.outputs * step.u;
+      } else if (part.name == kTemporaries) {
+        one = band.gradients * step.u + (after_loss ? step.loss_bytes : 0) +
+              (band.temporary_weight ? step.weight_bytes : 0);
+      }
+      live[part.name] = one;
+      bytes += one;
+    }
+    timeline.push_back({{"phase", name(band.phase)},
+                        {"layer", band.layer > 0 ? PlanAnswer(band.layer) : nullptr},
+                        {"live", std::move(live)},
+                        {"bytes", bytes}});
+  }
+  return timeline;
+}
+
+void check_timeline(const ActivationQuestion& question) {
+  if (question.model) {
+    throw UsageError("plan fits: --timeline shows plain layers; allowed: --layers with --width");
+  }
+  if (question.layers.value_or(0) > kMostBands) {
+    throw UsageError(fmt::format("--layers is {:g}; allowed with --timeline: at most {:g}",
+                                 question.layers.value_or(0), kMostBands));
+  }
+}
+
 std::string fits_note(const FitsQuestion& question, const PlanAnswer& changes, bool fits) {
-  std::string note = "per device; temporary buffers and the memory of the driver are not counted";
+  std::string note =
+      question.activations.model
+          ? "per device; temporary buffers and the memory of the driver are not counted"
+          : "per device, at the peak of a step; the memory of the driver is not counted";
   if (const std::string more = state_note(question.state); !more.empty()) note += "; " + more;
   if (!fits && changes.empty()) {
     note += fmt::format(
@@ -203,11 +281,9 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
   question.activations = checked(asked.activations);
   (void)sharding_of(question.stage, question.ranks);  // checks both
   const Capacity memory = capacity_of(&device, 1).value();
+  if (question.timeline) check_timeline(question.activations);
   const std::vector<Part> parts = parts_of(question);
   const double bytes = sum_of(parts);
-  const NetworkBytes network =
-      network_bytes(question.activations, micro_batch_rows(question.activations));
-  const Kept kept = kept_bytes(network, question.activations.checkpoint);
   PlanAnswer answer{
       {"plan", "fits"},
       {"inputs", fits_inputs(question, device)},
@@ -224,9 +300,11 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
                                {"bytes", part.bytes},
                                {"ranks", part.ranks}});
   }
+  add_host(answer, state_parts(question.state), parameters);
   const bool fits = answer["fits"].get<bool>();
   answer["changes"] = fits ? PlanAnswer::array() : Changes(question, memory.bytes).found();
-  answer["terms"] = activation_terms(question.activations, network, kept);
+  answer["terms"] = fits_terms(question.activations);
+  if (question.timeline) answer["timeline"] = timeline_of(question.activations, parts);
   answer["note"] = fits_note(question, answer["changes"], fits);
   return answer;
 }

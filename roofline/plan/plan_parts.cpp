@@ -60,6 +60,14 @@ nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sh
   return terms;
 }
 
+void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& parts,
+              double parameters) {
+  const double bytes = host_bytes(parts);
+  if (bytes == 0) return;
+  answer["host_bytes"] = bytes * parameters;
+  answer["host_link_bytes"] = host_link_bytes(parts) * parameters;
+}
+
 bool given_by_size(const WorkQuestion& question) {
   return question.parameters || question.model.given() || question.tokens;
 }

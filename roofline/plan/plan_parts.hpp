@@ -33,6 +33,10 @@ void set_if(nlohmann::ordered_json& object, const char* key, std::optional<doubl
 nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sharding& sharding,
                                    double parameters);
 
+// Sets host_bytes and host_link_bytes of a state that is partly on the host.
+void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& parts,
+              double parameters);
+
 // Whether the work is given by its parameters or tokens, and whether it is given once in full.
 bool given_by_size(const WorkQuestion& question);
 bool given_in_full(const WorkQuestion& question);

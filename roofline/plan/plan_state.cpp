@@ -35,6 +35,7 @@ void complete(PlanAnswer& answer, const StateQuestion& question, const Sharding&
   answer["bytes"] = on_all_ranks * parameters / sharding.ranks;
   answer["bytes_per_parameter"] = on_all_ranks / sharding.ranks;
   answer["terms"] = state_terms(all, sharding, parameters);
+  add_host(answer, all, parameters);
   if (capacity) add_fits(answer, *capacity);
 }
 
@@ -45,6 +46,7 @@ void add_note(PlanAnswer& answer, const std::string& note, const StateQuestion& 
 
 PlanAnswer echo(const char* plan, const StateQuestion& question) {
   PlanAnswer inputs{{"precision", question.precision}, {"optimizer", question.optimizer}};
+  set_if(inputs, "adapters", question.adapters);
   set_if(inputs, "parameters", question.parameters);
   return {{"plan", plan}, {"inputs", inputs}};
 }

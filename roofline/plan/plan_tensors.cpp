@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <vector>
 
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
@@ -91,12 +92,19 @@ PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* dev
                     {"inputs", activation_inputs(q)},
                     {"bytes", kept.bytes},
                     {"terms", activation_terms(q, network, kept)}};
+  std::vector<std::string> notes;
   if (q.checkpoint != "none" && kept.recomputed == 0) {
-    answer["note"] = q.checkpoint == "layer" && !q.model && !q.pre_activations
-                         ? "checkpoints save nothing here: without --pre-activations each layer's "
-                           "output is all there is to keep"
-                         : "for so few layers checkpoints save nothing: all outputs stay";
+    notes.emplace_back(q.checkpoint == "layer" && !q.model && !q.pre_activations
+                           ? "checkpoints save nothing here: without --pre-activations each "
+                             "layer's output is all there is to keep"
+                           : "for so few layers checkpoints save nothing: all outputs stay");
   }
+  if (!q.model) {
+    notes.emplace_back(
+        "only what layers keep is counted, rows x width a layer; `ridgebench plan fits` counts the "
+        "input, gradients and temporary tensors of a step too");
+  }
+  if (!notes.empty()) answer["note"] = joined_notes(notes);
   return on(device, std::move(answer));
 }
 

@@ -21,10 +21,19 @@ struct Precision {
   double parameter_bytes;
   double gradient_bytes;
   bool master_copy;
+  bool adapted = false;    // adapters are trained, the parameters are frozen
+  bool offloaded = false;  // the host holds gradients, master copy and states, and does the step
 };
-constexpr std::array kPrecisions{Precision{"bf16", 2, 2, false}, Precision{"fp32", 4, 4, false},
+// LoRA trains small matrices beside frozen ones (Hu et al., arXiv 2106.09685). ZeRO-Offload keeps
+// the 16-bit parameters on the device, and the rest on the host (Ren et al., arXiv 2101.06840).
+constexpr std::array kPrecisions{Precision{"bf16", 2, 2, false},
+                                 Precision{"fp32", 4, 4, false},
                                  Precision{"bf16-master", 2, 2, true},
-                                 Precision{"fp32-bf16", 4, 2, false}};
+                                 Precision{"fp32-bf16", 4, 2, false},
+                                 Precision{"bf16-lora", 2, 2, false, true},
+                                 Precision{"bf16-offload", 2, 2, true, false, true}};
+constexpr std::size_t kTrainedOnDevice =
+    4;  // the first of them, of which all parameters are trained
 
 // Number of fp32 states per parameter. Lion keeps the momentum alone (Chen et al., arXiv
 // 2302.06675). Adafactor without momentum keeps the sums of the rows and columns of each matrix
@@ -64,6 +73,18 @@ const Entry& choose(std::string_view option, std::string_view name, std::span<co
   throw UsageError(fmt::format("{} is '{}'; allowed: {}", option, name, allowed));
 }
 
+// The trained share of the parameters' number: 1, or that of the adapters.
+double trained_share(const StateQuestion& question, const Precision& precision) {
+  if (precision.adapted != question.adapters.has_value()) {
+    throw UsageError("--adapters and --precision bf16-lora need each other; allowed: both or none");
+  }
+  if (!precision.adapted) return 1;
+  const double share = *question.adapters;
+  if (share > 0 && share <= 1) return share;
+  throw UsageError(fmt::format(
+      "--adapters is {:g}; allowed: a share of the parameters above 0, such as 0.5%", share));
+}
+
 // Bytes per parameter of the part with a letter; 0 without that part.
 double bytes_of(const std::vector<StatePart>& parts, char letter) {
   const auto found = std::ranges::find(parts, letter, &StatePart::letter);
@@ -81,13 +102,19 @@ std::vector<StatePart> state_parts(const StateQuestion& question) {
     return {{"parameters", 'P', stored.bytes_per_value(), 3}};
   }
   const auto& precision = choose<Precision>("--precision", question.precision, kPrecisions);
-  std::vector<StatePart> parts{{"parameters", 'P', precision.parameter_bytes, 3}};
+  const double share = trained_share(question, precision);
+  std::vector<StatePart> parts{
+      {precision.adapted ? "frozen parameters" : "parameters", 'P', precision.parameter_bytes, 3}};
   if (!trains(optimizer)) return parts;
-  parts.push_back({"gradients", 'G', precision.gradient_bytes, 2});
-  if (precision.master_copy) parts.push_back({"fp32 master copy", 'M', kStateBytes, 1});
+  const bool on_host = precision.offloaded;
+  const std::string where = on_host ? " on the host" : "";
+  if (precision.adapted) parts.push_back({"adapters", 'L', share * precision.parameter_bytes, 3});
+  parts.push_back({"gradients" + where, 'G', share * precision.gradient_bytes, 2, on_host});
+  if (precision.master_copy)
+    parts.push_back({"fp32 master copy" + where, 'M', kStateBytes, 1, on_host});
   if (optimizer.states > 0) {
-    parts.push_back(
-        {fmt::format("{} states", optimizer.name), 'O', kStateBytes * optimizer.states, 1});
+    parts.push_back({fmt::format("{} states{}", optimizer.name, where), 'O',
+                     share * kStateBytes * optimizer.states, 1, on_host});
   }
   return parts;
 }
@@ -95,10 +122,12 @@ std::vector<StatePart> state_parts(const StateQuestion& question) {
 OptimizerStep optimizer_step(const StateQuestion& question) {
   const auto& optimizer = choose<Optimizer>("--optimizer", question.optimizer, kOptimizers);
   if (!trains(optimizer)) {
-    const std::span all(kOptimizers);
-    (void)choose<Optimizer>("--optimizer of training", question.optimizer, all.subspan(1));
+    const std::span training(kOptimizers);
+    (void)choose<Optimizer>("--optimizer of training", question.optimizer, training.subspan(1));
   }
-  const auto& precision = choose<Precision>("--precision", question.precision, kPrecisions);
+  const std::span all(kPrecisions);
+  const auto& precision = choose<Precision>("--precision of a step on the device",
+                                            question.precision, all.first(kTrainedOnDevice));
   const double states = kStateBytes * optimizer.states;
   const double master = precision.master_copy ? kStateBytes : 0;
   const double read = precision.master_copy ? master : precision.parameter_bytes;
@@ -108,6 +137,9 @@ OptimizerStep optimizer_step(const StateQuestion& question) {
 }
 
 std::string state_note(const StateQuestion& question) {
+  if (question.precision == "bf16-offload") {
+    return "the device holds the parameters only, and a gradient until it has gone to the host";
+  }
   if (question.optimizer != "adafactor") return "";
   return "the row and column sums of adafactor, 4 (r + c) byte for a matrix of r x c, are not "
          "counted";
@@ -122,8 +154,20 @@ Sharding sharding_of(double stage, double ranks) {
 
 double bytes_on_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding) {
   double bytes = 0;
-  for (const StatePart& part : parts) bytes += part.bytes * (sharding.ranks / sharding.of(part));
+  for (const StatePart& part : parts) {
+    if (!part.on_host) bytes += part.bytes * (sharding.ranks / sharding.of(part));
+  }
   return bytes;
+}
+
+double host_bytes(const std::vector<StatePart>& parts) {
+  double bytes = 0;
+  for (const StatePart& part : parts) bytes += part.on_host ? part.bytes : 0;
+  return bytes;
+}
+
+double host_link_bytes(const std::vector<StatePart>& parts) {
+  return host_bytes(parts) > 0 ? bytes_of(parts, 'G') + bytes_of(parts, 'P') : 0;
 }
 
 // On a ring a reduce-scatter or an all-gather of N bytes over d ranks sends N (d - 1) / d bytes
@@ -132,13 +176,15 @@ double bytes_on_all_ranks(const std::vector<StatePart>& parts, const Sharding& s
 // for the forward pass and again for the backward pass. Source: arXiv 1910.02054, section 7.
 double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding) {
   const double gradients = bytes_of(parts, 'G');
-  const double parameters = bytes_of(parts, 'P');
+  const double adapters = bytes_of(parts, 'L');
+  const double all = bytes_of(parts, 'P') + adapters;
+  const double trained = adapters > 0 ? adapters : all;
   const bool trains = gradients > 0;
   double volume = 0;
   if (sharding.stage == kLastStage) {
-    volume = gradients + (trains ? 2 : 1) * parameters;
+    volume = gradients + (trains ? 2 : 1) * all;
   } else if (trains) {
-    volume = gradients + (sharding.stage == 0 ? gradients : parameters);
+    volume = gradients + (sharding.stage == 0 ? gradients : trained);
   }
   return volume * (sharding.ranks - 1);
 }

@@ -14,6 +14,7 @@ struct StatePart {
   char letter;  // in a bar
   double bytes;
   int sharded_from;
+  bool on_host = false;
 };
 
 // Returns the parts of a question. Throws UsageError for an unknown precision or optimizer.
@@ -51,9 +52,14 @@ struct Sharding {
 // Checks a stage, 0 to 3, and a number of ranks. Throws UsageError.
 Sharding sharding_of(double stage, double ranks);
 
-// Returns the bytes of a parameter times the ranks, a whole number: 4.8 byte on 5 ranks is not
-// exact.
+// Returns the bytes of a parameter on the devices, times the ranks, a whole number: 4.8 byte on 5
+// ranks is not exact.
 double bytes_on_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding);
+
+// Bytes per parameter that the host holds, and those that cross its link in a step: gradients to
+// the host, parameters back (Ren et al., arXiv 2101.06840). 0 without offload.
+double host_bytes(const std::vector<StatePart>& parts);
+double host_link_bytes(const std::vector<StatePart>& parts);
 
 // Returns the bytes that a rank sends per parameter and step, times the ranks.
 double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding);

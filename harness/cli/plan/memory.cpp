@@ -20,44 +20,40 @@ CLI::Option* add_optimizer(CLI::App& app, StateQuestion& question) {
 CLI::Option* add_precision(CLI::App& app, StateQuestion& question) {
   return app
       .add_option("--precision", question.precision,
-                  "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy) or "
-                  "fp32-bf16 (fp32 parameters, bf16 gradients); with --optimizer none also fp16, "
-                  "fp8, int8, mxfp8, nvfp4, mxfp4 and int4")
+                  "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy), fp32-bf16 "
+                  "(fp32 parameters, bf16 gradients), bf16-lora (frozen parameters beside "
+                  "--adapters) or bf16-offload (all but the parameters on the host); with "
+                  "--optimizer none also fp16, fp8, int8, mxfp8, nvfp4, mxfp4 and int4")
       ->capture_default_str();
 }
 
-namespace {
-
-void add_state_options(CLI::App& app, StateQuestion& question, const char* parameters) {
-  add_number(app, "--parameters,--params", question.parameters, parameters);
+void add_state(CLI::App& app, StateQuestion& question) {
   add_optimizer(app, question);
   add_precision(app, question);
+  app.add_option_function<std::string>(
+         "--adapters",
+         [&question](const std::string& text) {
+           question.adapters = fraction_of("--adapters", text);
+         },
+         "Trained share of the parameters' number with --precision bf16-lora: 0.5%")
+      ->type_name("SHARE");
 }
 
-constexpr const char* kLargestModel =
-    "Parameters of the model: 70B; default: the largest model that fits";
-
-// The options of activations. `model` is opened when the command runs.
-void add_activation_options(CLI::App& app, ActivationQuestion& question, std::string& model) {
-  add_number(app, "--layers", question.layers, "Number of layers");
-  add_number(app, "--width", question.width, "Outputs of a layer per row");
-  app.add_option(
-         "--model", model,
-         "Layers of a transformer instead: a Hugging Face config.json, or " + transformer_names())
+void add_activations_of_model(CLI::App& app, ActivationQuestion& question, std::string& model,
+                              const char* batch) {
+  app.add_option("--model", model,
+                 "Layers of a transformer: a Hugging Face config.json, or " + transformer_names())
       ->check(not_empty())
       ->type_name("CONFIG");
   add_number(app, "--context", question.context, "Tokens in a row of a --model's batch (4096)");
-  add_number(app, "--batch", question.batch,
-             "Rows of one device: samples or tokens; of a --model: sequences")
-      ->required();
+  add_number(app, "--batch", question.batch, batch)->required();
   add_number(app, "--micro-batches", question.micro_batches,
              "Parts of the batch, one in memory at a time (1)");
   app.add_option("--checkpoint", question.checkpoint,
                  "none (keep all layers), layer (keep each layer's output, compute one layer "
-                 "again), sqrt (keep every sqrt(layers)-th output) or full (keep the input alone)")
+                 "again), sqrt (keep every sqrt(layers)-th output), every:K (keep every K-th "
+                 "output) or full (keep the input only)")
       ->capture_default_str();
-  app.add_flag("--pre-activations", question.pre_activations,
-               "Also keep the values before each nonlinearity");
   app.add_flag("--scores", question.scores, "A --model's attention is not fused: keep its scores");
 }
 
@@ -66,6 +62,26 @@ void resolve(ActivationQuestion& question, const PlanOptions& options, const std
   if (model.empty()) return;
   question.model = open_transformer(model);
   print_model_warnings(*question.model);
+}
+
+namespace {
+
+void add_state_options(CLI::App& app, StateQuestion& question, const char* parameters) {
+  add_number(app, "--parameters,--params", question.parameters, parameters);
+  add_state(app, question);
+}
+
+constexpr const char* kLargestModel =
+    "Parameters of the model: 70B; default: the largest model that fits";
+
+// Plain layers, or a model.
+void add_activation_options(CLI::App& app, ActivationQuestion& question, std::string& model) {
+  add_number(app, "--layers", question.layers, "Number of layers, instead of a --model");
+  add_number(app, "--width", question.width, "Outputs of a layer per row");
+  app.add_flag("--pre-activations", question.pre_activations,
+               "Also keep the values before each nonlinearity, as GELU needs them");
+  add_activations_of_model(app, question, model,
+                           "Rows of one device: samples or tokens; of a --model: sequences");
 }
 
 }  // namespace
@@ -157,6 +173,8 @@ void add_plan_fits(CLI::App& plan) {
   add_number(app, "--stage", state->question.stage, "Stage of ZeRO, 0 to 3 (0)");
   add_number(app, "--ranks,--gpus", state->question.ranks, "Devices that share the state (1)");
   add_activation_options(app, state->question.activations, state->model);
+  app.add_flag("--timeline", state->question.timeline,
+               "Also what lives in each phase of a step of plain layers");
   add_plan_format(app, *state, "Format of the activations");
   add_plan_device(app, *state);
   add_plan_json(app, *state);

@@ -179,6 +179,27 @@ std::string plan_text(const PlanAnswer& answer) {
   }
   text += "\n";
   if (answer.contains("stages")) text += stages_text(answer["stages"]) + "\n";
+// What lives in each phase of a step, a line each. The letters are those of the parts.
+std::string timeline_text(const PlanAnswer& answer) {
+  std::vector<Texts> table{{"phase"}};
+  for (const PlanAnswer& part : answer["parts"]) {
+    table.front().push_back(part["letter"].get<std::string>());
+  }
+  table.front().emplace_back("bytes");
+  for (const PlanAnswer& band : answer["timeline"]) {
+    const PlanAnswer& layer = band["layer"];
+    Texts cells{layer.is_null() ? band["phase"].get<std::string>()
+                                : fmt::format("{} {:.0f}", band["phase"].get<std::string>(),
+                                              layer.get<double>())};
+    for (const PlanAnswer& bytes : band["live"]) {
+      cells.push_back(with_unit(bytes.get<double>(), "B"));
+    }
+    cells.push_back(with_unit(band["bytes"].get<double>(), "B"));
+    table.push_back(std::move(cells));
+  }
+  return padded_table(table) + "\n";
+}
+
   if (answer.contains("parts")) text += fits_text(answer);
   text += results_text(answer);
   if (answer.contains("changes")) text += changes_text(answer["changes"]);
@@ -189,3 +210,4 @@ std::string plan_text(const PlanAnswer& answer) {
 }
 
 }  // namespace ridgebench
+  if (answer.contains("timeline")) text += timeline_text(answer);

@@ -29,7 +29,7 @@ def test_labels_have_no_unit_that_the_value_changes():
 def test_checkpoints_that_save_nothing_say_why():
     words = "activations --layers 96 --width 128 --batch 2 --checkpoint"
     assert "output is all there is to keep" in plan(f"{words} layer")["note"]
-    assert "note" not in plan(f"{words} layer --pre-activations")
+    assert "save nothing" not in plan(f"{words} layer --pre-activations")["note"]
     assert "for so few layers" in plan("activations --layers 1 --width 128 --batch 2 --checkpoint sqrt")["note"]
 
 

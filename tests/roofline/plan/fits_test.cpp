@@ -34,10 +34,13 @@ std::vector<std::string> changes_of(const PlanAnswer& answer) {
   return changes;
 }
 
-// 12 bytes a parameter, and 2 x 1000 x 1000 bytes of activations in each of 10 layers.
+constexpr double kLayerOutput = 2.0 * 1024 * 1024;  // bytes
+constexpr double kPerRow = 4 * 1024;                // labels, or the loss
+
+// 12 bytes a parameter, and 2 x 1024 x 1024 bytes of the output of each of 10 layers.
 FitsQuestion question_of(double parameters) {
   return {.state = {.parameters = parameters},
-          .activations = {.layers = 10, .width = 1000, .batch = 1000}};
+          .activations = {.layers = 10, .width = 1024, .batch = 1024}};
 }
 
 TEST(PlanFits, PartsAddUp) {
@@ -45,8 +48,11 @@ TEST(PlanFits, PartsAddUp) {
   EXPECT_DOUBLE_EQ(bytes_of(answer, "parameters"), 12e9);
   EXPECT_DOUBLE_EQ(bytes_of(answer, "gradients"), 12e9);
   EXPECT_DOUBLE_EQ(bytes_of(answer, "adamw states"), 48e9);
-  EXPECT_DOUBLE_EQ(bytes_of(answer, "activations"), 20e6);
-  EXPECT_DOUBLE_EQ(answer.at("bytes").get<double>(), 72.02e9);
+  // The input and ten outputs, then two gradients of outputs and the loss.
+  EXPECT_DOUBLE_EQ(bytes_of(answer, "activations"), 11 * kLayerOutput + kPerRow);
+  EXPECT_DOUBLE_EQ(bytes_of(answer, "gradients of outputs, temporaries"),
+                   2 * kLayerOutput + kPerRow);
+  EXPECT_DOUBLE_EQ(answer.at("bytes").get<double>(), 72e9 + 13 * kLayerOutput + 2 * kPerRow);
   EXPECT_EQ(answer.at("fits"), true);
   EXPECT_TRUE(answer.at("changes").empty());
 }
@@ -58,25 +64,28 @@ TEST(PlanFits, EachChangeMakesItFit) {
   EXPECT_EQ(answer.at("fits"), false);
   // Stage 1 leaves 40 + 80 / 4 GB. It fits from 3 ranks on, and 4 are there.
   EXPECT_THAT(changes_of(answer), ::testing::ElementsAre("--stage 1"));
-  EXPECT_DOUBLE_EQ(answer.at("changes")[0].at("bytes").get<double>(), 60.02e9);
+  EXPECT_DOUBLE_EQ(answer.at("changes")[0].at("bytes").get<double>(),
+                   60e9 + 13 * kLayerOutput + 2 * kPerRow);
 }
 
 TEST(PlanFits, ActivationsFitInMicroBatchesOrWithCheckpoints) {
   FitsQuestion question = question_of(5e9);  // 60 GB
-  question.activations.batch = 4e6;          // 80 GB in 10 layers
+  question.activations.width = 1000;
+  question.activations.batch = 1.8e6;  // 3.6 GB an output
   const PlanAnswer answer = plan_fits(question, roofs_of_h100());
-  // sqrt keeps 4 + 3 - 1 layers, 48 GB; full keeps 2, 16 GB. Four parts are 20 GB.
+  // The input, 2 outputs and 2 gradients are 18 GB. In 3 parts, 12 tensors are 14.4 GB.
   EXPECT_THAT(changes_of(answer),
-              ::testing::IsSupersetOf({"--checkpoint full", "--micro-batches 4"}));
-  EXPECT_DOUBLE_EQ(answer.at("changes")[1].at("bytes").get<double>(), 80e9);
+              ::testing::IsSupersetOf({"--checkpoint full", "--micro-batches 3"}));
+  EXPECT_NEAR(answer.at("changes")[0].at("bytes").get<double>(), 78e9, 0.02e9);
+  EXPECT_NEAR(answer.at("changes")[1].at("bytes").get<double>(), 78e9, 0.02e9);
 }
 
 TEST(PlanFits, AllChangesTogetherWhereNoneIsEnough) {
   FitsQuestion question = question_of(100e9);
-  question.activations.batch = 100e6;  // 2 TB
+  question.activations.batch = 10e6;  // the input is 20.48 GB
   const std::vector<std::string> changes = changes_of(plan_fits(question, roofs_of_h100()));
-  EXPECT_THAT(changes, ::testing::ElementsAre(HasSubstr("--stage 3 --micro-batches 100000000")));
-  EXPECT_THAT(changes.front(), HasSubstr("--ranks 16"));
+  EXPECT_THAT(changes, ::testing::ElementsAre(HasSubstr("--stage 3 --micro-batches 10000000")));
+  EXPECT_THAT(changes.front(), HasSubstr("--ranks 21"));
 }
 
 TEST(PlanFits, ARowThatIsTooLargeIsSaid) {
@@ -96,6 +105,72 @@ TEST(PlanFits, AModelGivesItsParametersAndLayers) {
   const PlanAnswer answer = plan_fits(question, roofs_of_h100());
   EXPECT_NEAR(answer.at("parameters").get<double>(), 8.03e9, 0.01e9);
   EXPECT_DOUBLE_EQ(bytes_of(answer, "parameters"), answer.at("parameters").get<double>() * 2 / 8);
+}
+
+TEST(PlanFits, ATimelineHasItsPeakInThePhases) {
+  FitsQuestion question = question_of(1e9);
+  question.timeline = true;
+  const PlanAnswer answer = plan_fits(question, roofs_of_h100());
+  const PlanAnswer& timeline = answer.at("timeline");
+  ASSERT_EQ(timeline.size(), 10 + 1 + 10 + 2U);
+  double most = 0;
+  for (const PlanAnswer& band : timeline) {
+    double sum = 0;
+    for (const PlanAnswer& bytes : band.at("live")) sum += bytes.get<double>();
+    EXPECT_DOUBLE_EQ(band.at("bytes").get<double>(), sum);
+    most = std::max(most, sum);
+  }
+  EXPECT_DOUBLE_EQ(most, answer.at("bytes").get<double>());
+  EXPECT_EQ(timeline.front().at("phase"), "forward");
+  EXPECT_EQ(timeline[11].at("phase"), "backward");
+  EXPECT_EQ(timeline[11].at("layer"), 10);
+  EXPECT_DOUBLE_EQ(timeline.back().at("bytes").get<double>(), 12e9 + kLayerOutput + kPerRow)
+      << "the state and the batch stay";
+  question.activations = {.model = open_transformer("gpt-2"), .batch = 1};
+  EXPECT_THAT(message_of<UsageError>([&] { (void)plan_fits(question, roofs_of_h100()); }),
+              HasSubstr("allowed: --layers with --width"));
+}
+
+TEST(PlanMemory, LoraTrainsAdaptersOnly) {
+  const PlanAnswer answer =
+      plan_memory({.precision = "bf16-lora", .parameters = 1e9, .adapters = 0.01}, {}, nullptr);
+  EXPECT_DOUBLE_EQ(answer.at("bytes_per_parameter").get<double>(), 2 + 0.01 * 12);
+  // The gradients of the adapters are reduced, and those that others updated are gathered.
+  const auto sent = [](double stage) {
+    return plan_zero({.precision = "bf16-lora", .parameters = 1e9, .adapters = 0.01}, stage, 2,
+                     nullptr)
+        .at("communication_bytes")
+        .get<double>();
+  };
+  EXPECT_DOUBLE_EQ(sent(0), 2 * 0.02e9 / 2);
+  EXPECT_DOUBLE_EQ(sent(1), 2 * 0.02e9 / 2);
+  EXPECT_DOUBLE_EQ(sent(3), (0.02e9 + 2 * 2.02e9) / 2);
+  for (const StateQuestion& bad :
+       {StateQuestion{.precision = "bf16-lora", .parameters = 1},
+        StateQuestion{.parameters = 1, .adapters = 0.01},
+        StateQuestion{.precision = "bf16-lora", .parameters = 1, .adapters = 1.5}}) {
+    EXPECT_THROW((void)plan_memory(bad, {}, nullptr), UsageError);
+  }
+}
+
+TEST(PlanMemory, OffloadLeavesTheParametersOnTheDevice) {
+  const PlanAnswer answer =
+      plan_memory({.precision = "bf16-offload", .parameters = 1e9}, {}, nullptr);
+  EXPECT_DOUBLE_EQ(answer.at("bytes_per_parameter").get<double>(), 2);
+  EXPECT_DOUBLE_EQ(answer.at("host_bytes").get<double>(), (2 + 4 + 8) * 1e9);
+  EXPECT_DOUBLE_EQ(answer.at("host_link_bytes").get<double>(), 4e9);
+  FitsQuestion question = question_of(30e9);
+  question.state.precision = "bf16-offload";
+  const PlanAnswer fits = plan_fits(question, roofs_of_h100());
+  EXPECT_EQ(fits.at("fits"), true) << "60 GB of parameters";
+  EXPECT_DOUBLE_EQ(fits.at("host_bytes").get<double>(), 14 * 30e9);
+  EXPECT_THAT(
+      message_of<UsageError>([&] {
+        (void)plan_train(
+            {.work = {.parameters = 1e9, .tokens = 1e9}, .mfu = 0.5, .state = question.state},
+            &roofs_of_h100());
+      }),
+      HasSubstr("'bf16-offload'; allowed: bf16, fp32, bf16-master, fp32-bf16"));
 }
 
 TEST(PlanFitsErrors, WhatIsMissingIsNamed) {

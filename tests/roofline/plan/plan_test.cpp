@@ -349,11 +349,13 @@ TEST(PlanErrors, UnknownChoicesNameWhatIsAllowed) {
             "--optimizer is 'muon'; allowed: none, sgd, momentum, adagrad, rmsprop, adam, adamw, "
             "lion, adafactor");
   EXPECT_EQ(rejection([] { return plan_memory({.precision = "fp64"}, 1, h100_roofs()); }),
-            "--precision is 'fp64'; allowed: bf16, fp32, bf16-master, fp32-bf16");
+            "--precision is 'fp64'; allowed: bf16, fp32, bf16-master, fp32-bf16, bf16-lora, "
+            "bf16-offload");
   EXPECT_EQ(rejection([] {
               return plan_activations({.layers = 1, .width = 1, .batch = 1, .checkpoint = "all"});
             }),
-            "--checkpoint is 'all'; allowed: none, layer, sqrt, full");
+            "--checkpoint is 'all'; allowed: none, layer, sqrt, full, or every:K with a whole "
+            "number of layers, such as every:4");
 }
 
 TEST(PlanErrors, MemoryNeedsAModelOrADevice) {

@@ -1,0 +1,145 @@
+#include "roofline/plan/step_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "roofline/plan/network.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr double kTensorBytes = 256;  // a tensor is a multiple of
+constexpr double kLabelBytes = 4;     // int32
+constexpr double kLossBytes = 4;      // fp32, one a row
+
+double rounded(double bytes) { return std::ceil(bytes / kTensorBytes) * kTensorBytes; }
+
+// The layers of a network and how many of them the backward pass computes again at once.
+struct Segments {
+  double layers;
+  double length;  // 0: no checkpoints, or `full`
+  bool full;
+  bool gelu;
+
+  [[nodiscard]] double count() const { return length > 0 ? std::ceil(layers / length) : 0; }
+  [[nodiscard]] double last() const { return layers - (count() - 1) * length; }
+  // The maximum over segments s of s + `each` x n_s. The last segment may be shorter than the
+  // others, so that it, or the one before it, has the maximum.
+  [[nodiscard]] double most(double each) const {
+    const double at_last = count() - 1 + each * last();
+    return count() < 2 ? at_last : std::max(at_last, count() - 2 + each * length);
+  }
+};
+
+Segments segments_of(const ActivationQuestion& q) {
+  const double layers = q.layers.value_or(0);
+  const bool full = q.checkpoint == "full";
+  const double length = full || q.checkpoint == "none" ? 0 : segment_length(q.checkpoint, layers);
+  return {layers, length, full && layers > 1, q.pre_activations};
+}
+
+// F: tensors that live at once, h_0 and two gradients among them.
+double most_tensors(const Segments& s) {
+  if (s.full) return 5;
+  if (s.length > 0) return s.gelu ? s.most(2) + 2 : s.most(1) + 3;
+  return s.gelu ? 2 * s.layers + 2 : s.layers + 3;
+}
+
+// F': outputs that live while the gradient of a weight is computed, h_0 among them.
+double outputs_beside_weight(const Segments& s) {
+  if (s.full) return 2;
+  if (s.length > 0) return s.gelu ? s.most(2) - 1 : s.most(1);
+  return s.gelu ? 2 * s.layers - 1 : s.layers;
+}
+
+// The bands of one layer, without h_0.
+class Layers {
+ public:
+  explicit Layers(const Segments& segments) : s_(segments) {}
+
+  // The product reads h_(l-1) and writes z_l, then the activation function reads z_l and writes
+  // h_l.
+  [[nodiscard]] double forward(double layer) const {
+    if (s_.full) return layer == s_.layers ? 3 : 2;
+    if (s_.length > 0) return std::floor((layer - 1) / s_.length) + 2;
+    return s_.gelu ? 2 * layer : layer + 1;
+  }
+
+  // The outputs that the loss finds, h_L among them.
+  [[nodiscard]] double at_loss() const {
+    if (s_.full) return s_.gelu ? 3 : 2;
+    if (s_.length > 0) return s_.count();
+    return s_.gelu ? 2 * s_.layers : s_.layers;
+  }
+
+  // The outputs beside dh_l and dz_l, and those beside dz_l and the gradient of W_l.
+  [[nodiscard]] double backward(double layer) const { return kept_before(layer) + 1; }
+  [[nodiscard]] double weight(double layer) const { return kept_before(layer); }
+
+ private:
+  // What the layers before `layer` keep at that time.
+  [[nodiscard]] double kept_before(double layer) const {
+    if (s_.full) return layer > 1 ? 1 : 0;
+    const double segment = s_.length > 0 ? std::floor((layer - 1) / s_.length) : 0;
+    const double inside = layer - segment * s_.length - 1;
+    return segment + (s_.gelu ? 2 : 1) * inside;
+  }
+
+  Segments s_;
+};
+
+}  // namespace
+
+StepMemory step_memory(const ActivationQuestion& q) {
+  const Segments segments = segments_of(q);
+  const double element = info(q.format).storage_bytes;
+  const double width = q.width.value_or(0);
+  const double rows = micro_batch_rows(q);
+  const bool parts = q.micro_batches > 1;
+  StepMemory memory{
+      .u = rounded(rows * width * element),
+      .weight_bytes = parts ? rounded(width * width * element) : 0,
+      .batch_bytes = rounded(q.batch * width * element) + rounded(q.batch * kLabelBytes),
+      .loss_bytes = rounded(rows * kLossBytes),
+      .segment = segments.length,
+      .segments = segments.count(),
+      .extra_forwards = segments.full         ? (segments.layers - 1) / 2
+                        : segments.length > 0 ? 1.0
+                                              : 0.0,
+      .outputs = most_tensors(segments) - 3,
+      .gradients = 2,
+      .accumulates = false};
+  const double beside_weight = outputs_beside_weight(segments) - 1;
+  const double at_weight = (beside_weight + 1) * memory.u + memory.weight_bytes;
+  if (parts && at_weight > (memory.outputs + memory.gradients) * memory.u) {
+    memory.outputs = beside_weight;
+    memory.gradients = 1;
+    memory.accumulates = true;
+  }
+  return memory;
+}
+
+std::vector<StepBand> step_bands(const ActivationQuestion& q) {
+  const Segments segments = segments_of(q);
+  const Layers layers(segments);
+  const StepMemory memory = step_memory(q);
+  std::vector<StepBand> bands;
+  for (double layer = 1; layer <= segments.layers; ++layer) {
+    bands.push_back({StepPhase::forward, layer, layers.forward(layer), 0});
+  }
+  bands.push_back({StepPhase::loss, 0, layers.at_loss(), 1});
+  for (double layer = segments.layers; layer >= 1; --layer) {
+    StepBand band{StepPhase::backward, layer, layers.backward(layer), 2};
+    const double outputs = layers.weight(layer);
+    const double more = (band.outputs + band.gradients - outputs - 1) * memory.u;
+    if (memory.weight_bytes > more) {
+      band = {StepPhase::backward, layer, outputs, 1, true};
+    }
+    bands.push_back(band);
+  }
+  bands.push_back({StepPhase::step, 0, 0, 0});
+  bands.push_back({StepPhase::zero, 0, 0, 0});
+  return bands;
+}
+
+}  // namespace ridgebench
