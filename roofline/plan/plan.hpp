@@ -178,4 +178,34 @@ struct FitsQuestion {
 };
 PlanAnswer plan_fits(const FitsQuestion& question, const Roofs& device);
 
+// Compares ways to spread one batch of a model over `ranks` devices, by what a rank holds and sends
+// in a step. `batch` of the activations is that of all ranks. `ways` has a row for each stage of
+// ZeRO, whose ranks share the batch, for tensor parallelism with sequence parallelism (Shoeybi et
+// al., arXiv 1909.08053; Korthikanti et al., arXiv 2205.05198) and for a pipeline in the schedule
+// 1F1B (Narayanan et al., arXiv 2104.04473): state_bytes, activation_bytes, their sum bytes,
+// communication_bytes, link_time_s, idle_share (of a pipeline with m micro-batches and p ranks
+// (p - 1) / (m + p - 1)) and fits; null where unknown. A pipeline needs a layer for each rank.
+struct ParallelQuestion {
+  StateQuestion state;
+  ActivationQuestion activations;
+  double ranks = 1;
+  std::optional<Link> link = std::nullopt;
+};
+PlanAnswer plan_parallel(const ParallelQuestion& question, const Roofs* device);
+
+// The checklist before a training run. `checks` has six rows {check, pass, value, limit (null:
+// none), unit, remedy (null if it passes)}: model memory, optimizer state, activations, each with
+// what comes before it, by plan_fits; FLOPs and time by plan_train against `days`; the format,
+// which must hold a gradient of 1e-8; and communication, which must take no longer than a step of
+// plan_train. The `link` may be empty for one device.
+struct CheckQuestion {
+  FitsQuestion fits;
+  double tokens = 0;
+  double mfu = 0;
+  std::optional<double> days = std::nullopt;  // that the run may take
+  FormatPair format = Format::bf16;           // of the products
+  std::optional<Link> link = std::nullopt;
+};
+PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device);
+
 }  // namespace ridgebench

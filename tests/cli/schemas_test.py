@@ -44,6 +44,12 @@ ANSWERS = [
     ("plan", ("plan", "fits", "--model", "llama-3-8b", "--batch", "1", "--on", "h100")),
     ("plan", ("plan", "fits", "--params", "1e9", "--layers", "4", "--width", "512", "--batch", "8", "--on", RESULTS)),
     ("plan", ("plan", "mfu", "--flops", "5.4e14", "--time", "1", "--on", "h100")),
+    ("plan", ("plan", "fits", "--params", "1e9", "--layers", "4", "--width", "8", "--batch", "8", "--timeline", "--on", "h100")),
+    ("plan", ("plan", "fits", "--model", "gpt-2", "--precision", "bf16-offload", "--batch", "1", "--on", "h100")),
+    ("plan", ("plan", "parallel", "--model", "gpt-2", "--batch", "4", "--ranks", "4", "--link", "nvlink4", "--on", "h100")),
+    ("plan", ("plan", "parallel", "--model", "gpt-2", "--batch", "16", "--ranks", "16")),
+    ("plan", ("plan", "check", "--model", "gpt-2", "--tokens", "1B", "--mfu", "0.3", "--batch", "1", "--format", "fp16", "--on", "h100")),
+    ("plan", ("plan", "einsum", "seq (heads dim) -> heads seq dim", "--size", "seq=4,heads=2,dim=8")),
     ("plan", ("plan", "einsum", "bd,dk->bk", "--size", "b=1k,d=256,k=64")),
     ("plan", ("plan", "transfer", "--bytes", "140G", "--link", "pcie5x16")),
 ]

@@ -10,7 +10,7 @@ from command_line import BINARY, OK, ROOT, SMALL, environment, read_environment,
 
 HELP = "--help` lists what is allowed"
 COMMANDS = "allowed: doctor, info, list, run, duel, predict, plan, number, show, verify"
-PLANS = "allowed: train, memory, tensor, activations, zero, fits, mfu, transfer, einsum"
+PLANS = "allowed: train, memory, tensor, activations, zero, fits, parallel, check, mfu, transfer, einsum"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_predict(operation, shape, form, device, parts):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ("train", ("allowed: --parameters with --tokens",)),
+        ("train", ("allowed: --parameters or --model with --tokens",)),
         ("train --params 7e9", ("--tokens",)),
         ("train --params -1 --tokens 1e9", ("--parameters is -1", "above 0")),
         ("train --params nan --tokens 1e9", ("--parameters or --params is 'nan'", "above 0", "70B")),

@@ -48,6 +48,8 @@ void add_plan_command(CLI::App& app) {
   add_plan_activations(plan);
   add_plan_zero(plan);
   add_plan_fits(plan);
+  add_plan_parallel(plan);
+  add_plan_check(plan);
   add_plan_mfu(plan);
   add_plan_transfer(plan);
   add_plan_einsum(plan);

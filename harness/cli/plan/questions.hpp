@@ -49,11 +49,13 @@ void add_plan_mfu(CLI::App& plan);
 void add_plan_einsum(CLI::App& plan);
 void add_plan_transfer(CLI::App& plan);
 
-// Memory: memory, tensor, activations, zero, fits.
+// Memory: memory, tensor, activations, zero, fits, parallel; and check, which has both.
 void add_plan_memory(CLI::App& plan);
 void add_plan_tensor(CLI::App& plan);
 void add_plan_activations(CLI::App& plan);
 void add_plan_zero(CLI::App& plan);
 void add_plan_fits(CLI::App& plan);
+void add_plan_parallel(CLI::App& plan);
+void add_plan_check(CLI::App& plan);
 
 }  // namespace ridgebench

@@ -110,6 +110,45 @@ std::string stages_text(const PlanAnswer& stages) {
   return padded_table(table);
 }
 
+std::string yes_or_no(const PlanAnswer& value) {
+  if (value.is_null()) return "-";
+  return value.get<bool>() ? "yes" : "no";
+}
+
+// The ways to spread a batch over devices.
+std::string ways_text(const PlanAnswer& ways) {
+  std::vector<Texts> table{
+      {"way", "state", "activations", "bytes", "sent per step", "link", "idle", "fits"}};
+  const auto shown = [](const PlanAnswer& value, std::string_view unit) {
+    return value.is_null() ? std::string("-") : with_unit(value.get<double>(), unit);
+  };
+  for (const PlanAnswer& row : ways) {
+    const PlanAnswer& idle = row["idle_share"];
+    table.push_back({row["way"].get<std::string>(), shown(row["state_bytes"], "B"),
+                     shown(row["activation_bytes"], "B"), shown(row["bytes"], "B"),
+                     shown(row["communication_bytes"], "B"), shown(row["link_time_s"], "s"),
+                     idle.is_null() ? "-" : fmt::format("{:.4g} %", 100 * idle.get<double>()),
+                     yes_or_no(row["fits"])});
+  }
+  return padded_table(table);
+}
+
+// The rows of a checklist: verdict, value, limit, remedy.
+std::string checks_text(const PlanAnswer& checks) {
+  std::string text;
+  for (const PlanAnswer& row : checks) {
+    const auto unit = row["unit"].get<std::string>();
+    std::string found = fmt::format("{}  {}", row["pass"].get<bool>() ? "pass" : "FAIL",
+                                    quantity(row["value"].get<double>(), unit));
+    if (!row["limit"].is_null()) {
+      found += fmt::format(", at most {}", quantity(row["limit"].get<double>(), unit));
+    }
+    if (!row["remedy"].is_null()) found += fmt::format("; {}", row["remedy"].get<std::string>());
+    text += line(row["check"].get<std::string>(), found);
+  }
+  return text + "\n";
+}
+
 // The ranges of MFU with what to look at, and published ones.
 std::string expected_text(const PlanAnswer& answer) {
   std::string text = "\n  a training step's MFU\n";
@@ -138,6 +177,27 @@ std::string fits_text(const PlanAnswer& answer) {
                  quantity(part["bytes"].get<double>(), "byte"));
   }
   return fmt::format("{}\n{}\n", text, memory_bar(answer, shows_utf8()));
+}
+
+// What lives in each phase of a step, a line each. The letters are those of the parts.
+std::string timeline_text(const PlanAnswer& answer) {
+  std::vector<Texts> table{{"phase"}};
+  for (const PlanAnswer& part : answer["parts"]) {
+    table.front().push_back(part["letter"].get<std::string>());
+  }
+  table.front().emplace_back("bytes");
+  for (const PlanAnswer& band : answer["timeline"]) {
+    const PlanAnswer& layer = band["layer"];
+    Texts cells{layer.is_null() ? band["phase"].get<std::string>()
+                                : fmt::format("{} {:.0f}", band["phase"].get<std::string>(),
+                                              layer.get<double>())};
+    for (const PlanAnswer& bytes : band["live"]) {
+      cells.push_back(with_unit(bytes.get<double>(), "B"));
+    }
+    cells.push_back(with_unit(band["bytes"].get<double>(), "B"));
+    table.push_back(std::move(cells));
+  }
+  return padded_table(table) + "\n";
 }
 
 std::string changes_text(const PlanAnswer& changes) {
@@ -177,30 +237,12 @@ std::string plan_text(const PlanAnswer& answer) {
     text += line(printable(term["name"].get<std::string>()),
                  quantity(value, term["unit"].get<std::string>()));
   }
-  text += "\n";
+  if (!answer["terms"].empty()) text += "\n";
+  if (answer.contains("ways")) text += ways_text(answer["ways"]) + "\n";
+  if (answer.contains("checks")) text += checks_text(answer["checks"]);
   if (answer.contains("stages")) text += stages_text(answer["stages"]) + "\n";
-// What lives in each phase of a step, a line each. The letters are those of the parts.
-std::string timeline_text(const PlanAnswer& answer) {
-  std::vector<Texts> table{{"phase"}};
-  for (const PlanAnswer& part : answer["parts"]) {
-    table.front().push_back(part["letter"].get<std::string>());
-  }
-  table.front().emplace_back("bytes");
-  for (const PlanAnswer& band : answer["timeline"]) {
-    const PlanAnswer& layer = band["layer"];
-    Texts cells{layer.is_null() ? band["phase"].get<std::string>()
-                                : fmt::format("{} {:.0f}", band["phase"].get<std::string>(),
-                                              layer.get<double>())};
-    for (const PlanAnswer& bytes : band["live"]) {
-      cells.push_back(with_unit(bytes.get<double>(), "B"));
-    }
-    cells.push_back(with_unit(band["bytes"].get<double>(), "B"));
-    table.push_back(std::move(cells));
-  }
-  return padded_table(table) + "\n";
-}
-
   if (answer.contains("parts")) text += fits_text(answer);
+  if (answer.contains("timeline")) text += timeline_text(answer);
   text += results_text(answer);
   if (answer.contains("changes")) text += changes_text(answer["changes"]);
   if (answer.contains("meaning")) text += line("meaning", answer["meaning"].get<std::string>());
@@ -210,4 +252,3 @@ std::string timeline_text(const PlanAnswer& answer) {
 }
 
 }  // namespace ridgebench
-  if (answer.contains("timeline")) text += timeline_text(answer);

@@ -1,0 +1,172 @@
+// The checklist before a training run: six rows with a verdict, and what to do about those that
+// fail.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+#include "roofline/encoding.hpp"
+#include "roofline/nullable.hpp"
+#include "roofline/plan/network.hpp"
+#include "roofline/plan/plan.hpp"
+#include "roofline/plan/plan_parts.hpp"
+#include "roofline/plan/state.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr double kSmallGradient = 1e-8;  // the notes' example of what a format must hold
+
+// One row of the checklist. It passes if `value` is at most `limit`.
+struct Check {
+  std::string name;
+  double value;
+  std::optional<double> limit;  // empty: nothing limits it
+  std::string unit;
+  std::string remedy = {};  // of a row that fails
+
+  [[nodiscard]] bool passes() const { return !limit || value <= *limit; }
+};
+
+class Checklist {
+ public:
+  Checklist(const CheckQuestion& question, const Roofs& device)
+      : question_(question), fits_(plan_fits(question.fits, device)) {
+    TrainQuestion train{.work = {.tokens = question.tokens},
+                        .gpus = question.fits.ranks,
+                        .mfu = question.mfu,
+                        .format = question.format};
+    train.work.model = {model().name, parameters(model()), active_parameters(model())};
+    train_ = plan_train(train, &device);
+  }
+
+  [[nodiscard]] std::vector<Check> rows() const {
+    return {model_memory(), state_memory(), activations(), time(), format(), communication()};
+  }
+
+ private:
+  [[nodiscard]] const Transformer& model() const { return *question_.fits.activations.model; }
+  [[nodiscard]] double memory() const { return fits_["memory_bytes"].get<double>(); }
+  [[nodiscard]] Sharding sharding() const { return {question_.fits.stage, question_.fits.ranks}; }
+
+  // The bytes of a rank up to and without the part with a letter.
+  [[nodiscard]] double bytes_before(const std::string& letter) const {
+    double bytes = 0;
+    for (const PlanAnswer& part : fits_["parts"]) {
+      if (part["letter"] == letter) break;
+      bytes += part["bytes"].get<double>();
+    }
+    return bytes;
+  }
+
+  // The first change that makes all of it fit.
+  [[nodiscard]] std::string change() const {
+    const PlanAnswer& changes = fits_["changes"];
+    if (changes.empty()) return "more memory a device, or a smaller model";
+    return changes.front()["change"].get<std::string>();
+  }
+
+  [[nodiscard]] Check model_memory() const {
+    const double bytes = fits_["parts"].front()["bytes"].get<double>();
+    return {"model memory", bytes, memory(), "byte", change()};
+  }
+  [[nodiscard]] Check state_memory() const {
+    return {"optimizer state, with model and gradients", bytes_before("A"), memory(), "byte",
+            change()};
+  }
+  [[nodiscard]] Check activations() const {
+    return {"activations, with all of that", fits_["bytes"].get<double>(), memory(), "byte",
+            change()};
+  }
+  [[nodiscard]] Check time() const {
+    const double days = train_["days"].get<double>();
+    Check check{"FLOPs and time", days, question_.days, "day"};
+    if (!check.passes()) {
+      check.remedy = fmt::format("--gpus {:.0f}, or a higher MFU: ridgebench plan mfu",
+                                 std::ceil(question_.fits.ranks * days / *question_.days));
+    }
+    return check;
+  }
+  [[nodiscard]] Check format() const {
+    const std::string name(info(question_.format.a).name);
+    return {fmt::format("formats: {} rounds to 0 below", name),
+            encodings_of(name).front().least() / 2, kSmallGradient, "1",
+            "--format bf16, or loss scaling: ridgebench number --histogram normal:1e-7 --scale "
+            "1024"};
+  }
+
+  // What a rank sends hides behind the arithmetic of a step if it takes no longer.
+  [[nodiscard]] Check communication() const {
+    const double sent = sent_by_all_ranks(state_parts(question_.fits.state), sharding()) /
+                        question_.fits.ranks * fits_["parameters"].get<double>();
+    if (sent == 0) return {"communication: nothing is sent", 0, std::nullopt, "s"};
+    const double link_s = sent / question_.link->bytes_per_s;
+    const double step_s = step_time_s();
+    return {"communication, beside a step's arithmetic", link_s, step_s, "s",
+            fmt::format("{:.0f} times the batch, in micro-batches, or a faster link",
+                        std::ceil(link_s / step_s))};
+  }
+
+  [[nodiscard]] double step_time_s() const {
+    constexpr double kSecondsPerDay = 86400;
+    const ActivationQuestion& q = question_.fits.activations;
+    const double tokens = q.batch * q.context.value_or(kDefaultContext) * question_.fits.ranks;
+    return train_["days"].get<double>() * kSecondsPerDay * tokens / question_.tokens;
+  }
+
+  const CheckQuestion& question_;
+  PlanAnswer fits_;
+  PlanAnswer train_;
+};
+
+void check_given(const CheckQuestion& question) {
+  if (!question.fits.activations.model) {
+    throw UsageError("plan check: the model is missing; allowed: --model CONFIG");
+  }
+  if (question.days) positive("--days", *question.days);
+  positive("--tokens", question.tokens);
+  if (question.fits.ranks > 1 && !question.link) {
+    throw UsageError(fmt::format(
+        "plan check: {:g} devices need --link, the link between them; allowed: byte/s such as "
+        "50G, a results directory with copies, or {}",
+        question.fits.ranks, link_names()));
+  }
+}
+
+}  // namespace
+
+PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device) {
+  check_given(question);
+  const std::vector<Check> rows = Checklist(question, device).rows();
+  PlanAnswer inputs{{"tokens", question.tokens},
+                    {"mfu", question.mfu},
+                    {"stage", question.fits.stage},
+                    {"ranks", question.fits.ranks},
+                    {"precision", question.fits.state.precision},
+                    {"optimizer", question.fits.state.optimizer}};
+  set_if(inputs, "days", question.days);
+  inputs.update(activation_inputs(checked(question.fits.activations)));
+  inputs["format"] = question.format.name();
+  if (question.link) inputs["link"] = question.link->name;
+  inputs["device"] = device.name();
+  PlanAnswer checks = PlanAnswer::array();
+  bool all = true;
+  for (const Check& row : rows) {
+    all = all && row.passes();
+    checks.push_back({{"check", row.name},
+                      {"pass", row.passes()},
+                      {"value", row.value},
+                      {"limit", nullable(row.limit)},
+                      {"unit", row.unit},
+                      {"remedy", row.passes() ? PlanAnswer(nullptr) : PlanAnswer(row.remedy)}});
+  }
+  return {{"plan", "check"},
+          {"inputs", inputs},
+          {"terms", PlanAnswer::array()},
+          {"checks", checks},
+          {"pass", all},
+          {"note", "the notes of plan fits, train, zero and transfer say what a row leaves out"}};
+}
+
+}  // namespace ridgebench
