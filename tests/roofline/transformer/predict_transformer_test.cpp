@@ -139,9 +139,9 @@ TEST(PredictTransformer, AStepHasNormsResidualsActivationsSoftmaxAndTheLoss) {
   const ordered_json answer = on_h100(
       tiny_model(), {.batches = {3}, .context = 10, .format = Format::bf16, .training = true});
   const ordered_json& phase = answer.at("phases").at(0);
-  constexpr double kRows = 30;
+  constexpr double kTinyTokens = 30;
   const auto moved = [&](const char* row, const char* pass) {
-    return row_named(phase, row, pass).at("bytes").get<double>() / (2 * kRows);
+    return row_named(phase, row, pass).at("bytes").get<double>() / (2 * kTinyTokens);
   };
   EXPECT_DOUBLE_EQ(moved("norm", "forward"), 2 * 8);
   EXPECT_DOUBLE_EQ(moved("norm", "backward"), 3 * 8);

@@ -1,0 +1,43 @@
+"""docs/notes.md: 98 claims, each with a command whose output has the answer, or with the reason why there is no command."""
+
+import functools
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "notes.md").read_text("utf-8")
+PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
+ROW = re.compile(r"^\| (\d+) \| (.+?) \| (?:`build/ridgebench ((?:info|predict|plan|number) .+?)`|-) \| (.+) \|$", re.MULTILINE)
+ROWS = ROW.findall(PAGE)
+COMPUTED = [(number, command, answer) for number, _, command, answer in ROWS if command]
+REASONS = ("needs a GPU", "needs `ridgebench step`", "needs a log", "lies outside of the program", "draw it")
+
+
+@functools.cache
+def printed(command: str) -> list[str]:
+    """The lines that a command prints, with one space for several."""
+    done = subprocess.run([PROGRAM, *shlex.split(command)], capture_output=True, text=True, check=True, cwd=ROOT)
+    return [" ".join(line.split()) for line in done.stdout.splitlines()]
+
+
+def test_there_are_98_in_order():
+    assert [int(number) for number, *_ in ROWS] == list(range(1, 99))
+    assert len(COMPUTED) >= 80
+
+
+def test_a_claim_without_a_command_has_a_reason():
+    for number, _, command, answer in ROWS:
+        assert bool(command) != any(reason in answer for reason in REASONS), number
+
+
+@pytest.mark.parametrize(("number", "command", "answer"), COMPUTED, ids=[number for number, *_ in COMPUTED])
+def test_the_command_prints_the_answer(number, command, answer):
+    if not Path(PROGRAM).exists():
+        pytest.skip(f"{PROGRAM} is not built")
+    lines = re.findall(r"`([^`]+)`", answer)
+    assert lines and [line for line in lines if line not in printed(command)] == []
