@@ -31,9 +31,12 @@ def _fade(stage: Stage) -> str:
 
 
 def ground(stage: Stage, named: bool = True) -> None:
-    """Regions, roof and ridge, as the slides after the sixth show them."""
-    drawing.regions(stage.plane, stage.deck.roof, named=named, strength=0.7)
-    drawing.roof(stage.plane, stage.deck.roof, _fade(stage))
+    """Regions, roofs and ridge, as the slides after the sixth show them."""
+    deck = stage.deck
+    drawing.regions(stage.plane, deck.roof, named=named, strength=0.7)
+    drawing.roof(stage.plane, deck.roof, _fade(stage))
+    beside = deck.shown.roofs_beside(more=deck.batching)
+    drawing.roofs_beside(stage.plane, beside, deck.roof, _fade(stage), figure.own_flat(deck.shown))
     label = f"ridge {digits(stage.deck.roof.ridge)}"
     drawing.ridge(stage.plane, stage.deck.roof, _fade(stage), label if named else "")
 

@@ -7,12 +7,15 @@ from ridgebench.plot.style import BLUE, VERMILLION, Theme, blend, readable, shap
 from ridgebench.view import OPERATIONS
 
 from .devices import Roof
-from .model import Mark
+from .model import Mark, bent
 from .plane import AREA, Place, Plane
 
 _MEMORY, _COMPUTE = "memory-bound", "compute-bound"
 LONGEST_NAME = 19  # characters of a user's point
+OWN = 0.3  # width of the roof of some operations beside that of matrix products, in strokes
+OWN_MEANING = "own roof of an operation"
 RIDGE = "ridge"  # group id of its value
+FLAT = "flat-name"  # group id of the name of a second flat roof
 
 
 def _corners(plane: Plane, roof: Roof) -> list[Place]:
@@ -24,6 +27,24 @@ def _corners(plane: Plane, roof: Roof) -> list[Place]:
 def roof(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
     """The two limits as one line, min() of both."""
     plane.line(_corners(plane, of), colour, width, dash, "roof", 2.5)
+
+
+def roofs_beside(plane: Plane, roofs: list[Roof], of: Roof, colour: str, label: str = "") -> None:
+    """Thin roofs of operations that other units compute, or whose traffic has another bandwidth than matrix products."""
+    for one in roofs:
+        plane.line(_corners(plane, one), colour, OWN, "solid", "roof", 2.3)
+    lower = [one for one in roofs if one.flops_per_s < of.flops_per_s]
+    if label and lower:
+        _name_flat(plane, lower[0], label, legible(colour, plane.theme))
+
+
+def _name_flat(plane: Plane, of: Roof, label: str, colour: str) -> None:
+    """The name of a flat roof, below its right end, else above it."""
+    right, middle = plane.area.right, plane.inches(plane.ends()[1], of.flops_per_s)[1]
+    wide, high = labels.width(label, plane.layout.text), plane.layout.line
+    boxes = [labels.Box(right - wide - back, middle + rise * high, right - back, middle + (rise + 1) * high)
+             for rise in (-1.15, 0.15) for back in (0.1, 0.8, 1.5)]
+    plane.wish_in(label, boxes, colour, FLAT)
 
 
 def slope(plane: Plane, of: Roof, colour: str) -> None:
@@ -114,7 +135,7 @@ def path(plane: Plane, marks: list[Mark], theme: Theme, colour: str, ink: Option
     """Sizes joined by a line with an arrow at the largest one."""
     if not marks:
         return
-    places = [(one.intensity, one.rate) for one in marks]
+    places = bent(marks)
     tone = ink or blend(colour, theme.ink, 0.45)
     if len(places) > 1:
         plane.line(places, tone, 0.3, "solid", "path", 4.5)

@@ -8,7 +8,7 @@ from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
 from ridgebench.records import commit_of, date_of
 from ridgebench.text import cut
-from ridgebench.units import digits, rate
+from ridgebench.units import digits, enumerate_words, rate
 from ridgebench.view import OPERATIONS
 
 from . import drawing, titles
@@ -74,6 +74,7 @@ def _draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
     if shown.device.measured_roof and sheet and not several:
         drawing.roof(plane, sheet, colour, 0.45, "dashed")
     drawing.roof(plane, roof, colour, 0.7 if several or dash == "dashed" else 1.0, dash)
+    drawing.roofs_beside(plane, shown.roofs_beside(not several), roof, colour, "" if several else own_flat(shown))
     label = f"ridge {digits(roof.ridge)}"
     if several:  # the legend has the ridges, where there is one
         label = "" if plane.layout.panel else f"{shown.device.name}: {digits(roof.ridge)}"
@@ -82,6 +83,18 @@ def _draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
     drawing.path(plane, shown.measured_path, theme, colour)
     for mark in [*shown.model, *shown.points]:
         drawing.mark(plane, mark, colour)
+
+
+def own_flat(shown: Shown) -> str:
+    """'all but matmul: 67', the peak of the units that compute the operations under the second flat roof."""
+    peak = shown.basis.roof.flops_per_s
+    below = [mark for mark in shown.model if mark.limit and mark.limit in shown.roofs_beside() and mark.limit.flops_per_s < peak]
+    if not below:
+        return ""
+    lowest = below[0].limit.flops_per_s
+    same = [mark for mark in shown.model if mark.limit and mark.limit.flops_per_s == lowest]
+    who = "all but matmul" if len(same) == len(shown.model) > 2 else enumerate_words([spoken(mark.op) for mark in same])
+    return f"{who}: {rate(lowest, 'FLOP/s')}"
 
 
 def _wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
@@ -159,4 +172,6 @@ def _key_of(scene: Scene, theme: Theme) -> list[Sample]:
     if shown.points or shown.measured_path:
         found.append(Sample("measured", colour, marker=round_))
     found.append(Sample("by the model", colour, marker=round_, filled=False))
+    if shown.roofs_beside():
+        found.append(Sample(drawing.OWN_MEANING, colour, width=drawing.OWN))
     return found

@@ -14,6 +14,7 @@ _LARGEST = 1 << 16  # the largest size at which a crossing is sought
 DEPTH = 4096  # k and n of the products whose rows grow
 _ELEMENTS = {"device": 1 << 29, "host": 1 << 25}  # of elementwise operations: beyond every cache
 _SIDE = {"device": 16384, "host": 8192}  # of a matrix that a vector is multiplied with
+_ON_A_LINE = 0.01  # a point or a roof that is nearer to a drawn roof lies on its line
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,13 @@ class Mark:
     technique: str = ""
     shape: str = ""
     name: str = ""
-    bound: str = ""  # by the model: memory or compute
+    limit: Optional[Roof] = None  # of a point by the model: the roof on which it lies
     heads: bool = True  # a slide may claim it: the run could finish the row
+
+    @property
+    def waits(self) -> bool:
+        """Whether memory limits a point by the model, under the roof of the units that compute it."""
+        return self.limit is not None and self.intensity < self.limit.ridge
 
 
 @dataclass(frozen=True)
@@ -42,24 +48,21 @@ class Basis:
     on: Optional[str] = None
     view: Optional[View] = None  # of the format alone
 
-    def rate(self, op: str, flops: float, traffic: float, written: Optional[float] = None) -> float:
-        """FLOP/s that the roofs of the row with the most similar traffic allow."""
+    def limit(self, op: str, written: Optional[float] = None) -> Roof:
+        """The roof of an operation at any size: that of the row with the most similar traffic."""
         row = _similar(self.view, op, written) if self.view else None
-        if row is None:
-            return self.roof.at(flops / traffic)
-        seconds = _seconds_at(row, flops, traffic)
-        return min(flops / seconds, self.roof.flops_per_s) if seconds else self.roof.at(flops / traffic)
+        return self.roof if row is None else _roof_over(row, self.roof.flops_per_s)
 
 
-def _seconds_at(row: Row, flops: float, traffic: float) -> float:
-    """The least time of another size of a judged row's operation, whose work per FLOP it shares."""
+def _roof_over(row: Row, most: float) -> Roof:
+    """The roof of a judged row's operation, at most `most` FLOP/s. All its sizes share the work per FLOP."""
     roof = row.roof or {}
-    parts = [traffic / roof["bytes_per_s"]]
+    flats = [most]
     if row.engine != "memory" and roof["flops_per_s"]:
-        parts.append(flops / roof["flops_per_s"])
+        flats.append(roof["flops_per_s"])
     if roof.get("special_results") and roof.get("special_results_per_s"):
-        parts.append(roof["special_results"] * flops / row.flops / roof["special_results_per_s"])
-    return max(parts)
+        flats.append(row.flops * roof["special_results_per_s"] / roof["special_results"])
+    return Roof(roof["bytes_per_s"], min(flats))
 
 
 def _similar(view: View, op: str, written: Optional[float]) -> Optional[Row]:
@@ -84,11 +87,11 @@ def mark(basis: Basis, op: str, shape: str, format_: str) -> Mark:
     told = predict(op, shape, format_, basis.on or _COUNTED_ON)
     intensity, flops = told["intensity_flop_per_byte"], told["flops"]
     if basis.on:
-        rate = told["attainable_flops_per_s"]
+        limit = Roof(told["bandwidth_bytes_per_s"], told["peak_flops_per_s"])
     else:
-        rate = basis.rate(op, flops, flops / intensity, written_share(op, shape, format_))
-    bound = told.get("bound", "") if basis.on else ""
-    return Mark(op, intensity, rate, flops / rate, flops, shape=shape, bound=bound)
+        limit = basis.limit(op, written_share(op, shape, format_))
+    rate = limit.at(intensity)
+    return Mark(op, intensity, rate, flops / rate, flops, shape=shape, limit=limit)
 
 
 def square(n: int) -> str:
@@ -147,6 +150,35 @@ def sizes(roof: Roof, format_: str, measured: Iterable[int] = ()) -> list[int]:
 def path(basis: Basis, format_: str, grown: list[int], shape=square) -> list[Mark]:
     """Matmul at growing sizes."""
     return [replace(mark(basis, "matmul", shape(size), format_), size=size) for size in grown]
+
+
+def bent(marks: list[Mark]) -> list[tuple[float, float]]:
+    """The line through points by the model, as (FLOP/byte, FLOP/s): between two sizes it turns at the ridge of their roof."""
+    found = [(one.intensity, one.rate) for one in marks[:1]]
+    for one, after in zip(marks, marks[1:]):
+        limits = [limit for limit in (one.limit, after.limit) if limit and one.intensity < limit.ridge < after.intensity]
+        found += [(limit.ridge, limit.flops_per_s) for limit in limits[:1]]
+        found.append((after.intensity, after.rate))
+    return found
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= _ON_A_LINE * other
+
+
+def roofs_beside(drawn: Roof, marks: Iterable[Mark], flats: bool = True) -> list[Roof]:
+    """The roofs of points by the model that a figure draws beside the roof of matrix products.
+
+    A point that does not lie on the drawn roof has its own one; with `flats` also a point whose units have another peak.
+    """
+    found: list[Roof] = []
+    for mark in marks:
+        own = mark.limit
+        if own is None or _near(mark.rate, drawn.at(mark.intensity)) and (not flats or _near(own.flops_per_s, drawn.flops_per_s)):
+            continue
+        if not any(_near(own.bytes_per_s, one.bytes_per_s) and _near(own.flops_per_s, one.flops_per_s) for one in found):
+            found.append(own)
+    return found
 
 
 def served(basis: Basis, ops: Iterable[str], format_: str, host: bool) -> list[Mark]:

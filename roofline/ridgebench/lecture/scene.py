@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field, replace
 from math import floor, log10
-from typing import Optional
+from typing import Iterable, Optional
 
 from ridgebench.data_sheets import find_sheet
 from ridgebench.files import ResultsError
@@ -36,6 +36,10 @@ class Shown:
     @property
     def marks(self) -> list[Mark]:
         return [*self.model, *self.points, *self.path, *self.measured_path]
+
+    def roofs_beside(self, flats: bool = True, more: Iterable[Mark] = ()) -> list[devices.Roof]:
+        """The roofs of its points by the model, and of `more`, beside the roof of matrix products."""
+        return model.roofs_beside(self.basis.roof, [*self.model, *self.path, *more], flats)
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ def _begins(marks: list[Mark], basis: Basis, format_: str) -> float:
     """The share of the roof that the smallest size reaches."""
     first = marks[0]
     share = model.written_share(first.op, first.shape, format_)
-    return first.rate / basis.rate(first.op, first.flops, first.flops / first.intensity, share)
+    return first.rate / basis.limit(first.op, share).at(first.intensity)
 
 
 def basis_of(device: Device, format_: str) -> Basis:
@@ -128,8 +132,9 @@ def _at_size(basis: Basis, found: Mark, format_: str) -> Mark:
     """What the model says of a measured point's work."""
     if basis.on:
         return model.mark(basis, found.op, found.shape, format_)
-    rate = basis.rate(found.op, found.flops, found.flops / found.intensity)
-    return replace(found, rate=rate, seconds=found.flops / rate, measured=False, technique="")
+    limit = basis.limit(found.op)
+    rate = limit.at(found.intensity)
+    return replace(found, rate=rate, seconds=found.flops / rate, measured=False, technique="", limit=limit)
 
 
 def make(view: Optional[View], names: list[str], format_: Optional[str], ops: Optional[tuple[str, ...]] = None,
@@ -149,6 +154,7 @@ def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark,
     x_low = floor(log10(left))
     right = max([*(mark.intensity * 1.6 for mark in marks), *(roof.ridge * 10 for roof in roofs)])
     scale = scene.unit[1]
+    roofs += [mark.limit for mark in marks if mark.limit]
     lowest = min([*(roof.at(10.0**x_low) for roof in roofs), *(mark.rate * 0.8 for mark in marks)])
     highest = max([*(roof.flops_per_s for roof in roofs), *(mark.rate for mark in marks)])
     return (x_low, max(log10(right), x_low + 2)), (floor(log10(lowest / scale)), log10(highest / scale))

@@ -7,7 +7,6 @@ from ridgebench.units import digits, enumerate_words, percent, rate
 from ridgebench.view import View
 
 from . import measured, model
-from .devices import Roof
 from .layout import Layout, fits
 from .model import Mark
 from .scene import Scene, Shown
@@ -80,16 +79,11 @@ def _product_finding(view: View, format_: str) -> str:
     return f"matmul runs at {rate(row.flops_per_s, 'FLOP/s')}"
 
 
-def _waits(mark: Mark, roof: Roof) -> bool:
-    """Whether memory limits an operation: its own peak may lie below that of matmul, so the program decides first."""
-    return mark.bound == "memory" if mark.bound else mark.intensity < roof.ridge
-
-
 def model_finding(scene: Scene) -> str:
     """Which operations wait for memory, and from which n matmul does not."""
     shown = scene.first
     roof = shown.basis.roof
-    waiting = [spoken(mark.op) for mark in shown.model if _waits(mark, roof)]
+    waiting = [spoken(mark.op) for mark in shown.model if mark.waits]
     parts = [f"{enumerate_words(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for memory"] if waiting else []
     if shown.path:
         bend = model.crossing(roof, model.square, scene.format)

@@ -53,8 +53,9 @@ def predict(op: str, shape: str, format_: str, device: str) -> dict:
     """What `ridgebench predict` says of FLOPs, bytes and, for an H100, of the rate."""
     flops, traffic = work(op, sizes(shape), format_)
     intensity = flops / traffic
-    return {"flops": flops, "bytes": traffic, "intensity_flop_per_byte": intensity,
-            "attainable_flops_per_s": min(989.5e12, 3.35e12 * intensity)}
+    peak = 989.5e12 if op == "matmul" else 67e12
+    return {"flops": flops, "bytes": traffic, "intensity_flop_per_byte": intensity, "peak_flops_per_s": peak,
+            "bandwidth_bytes_per_s": 3.35e12, "attainable_flops_per_s": min(peak, 3.35e12 * intensity)}
 
 
 def timed(op: str, technique: str, format_: str, shape: dict, rate: float, roof: dict, **more) -> Row:
