@@ -124,3 +124,10 @@ def prometheus_label(value: Any) -> str:
     """The value of a label in Prometheus's text format."""
     text = "" if value is None else str(value)
     return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital first letter, unless it begins with a format or a camel-case name."""
+    first = sentence.split(" ")[0]
+    plain = first.isalpha() and first == first.lower()
+    return sentence[0].upper() + sentence[1:] if plain else sentence

@@ -36,7 +36,7 @@ def ground(stage: Stage, named: bool = True) -> None:
     drawing.regions(stage.plane, deck.roof, named=named, strength=0.7)
     drawing.roof(stage.plane, deck.roof, _fade(stage))
     beside = deck.shown.roofs_beside(more=deck.batching)
-    drawing.roofs_beside(stage.plane, beside, deck.roof, _fade(stage), figure.own_flat(deck.shown))
+    drawing.roofs_beside(stage.plane, beside, deck.roof, _fade(stage), figure.own_flat(deck.shown, deck.scene.unit))
     label = f"ridge {digits(stage.deck.roof.ridge)}"
     drawing.ridge(stage.plane, stage.deck.roof, _fade(stage), label if named else "")
 
@@ -72,10 +72,12 @@ def _ends(stage: Stage, marks: list[Mark], letter: str) -> None:
 
 
 def _kinds(stage: Stage, measured: bool) -> None:
-    """What hollow and filled points are."""
+    """What hollow and filled points and thin roofs are."""
     samples = [Sample("by the model", stage.hue, marker="o", filled=False)]
     if measured:
         samples.append(Sample("measured", stage.hue, marker="o"))
+    if stage.deck.shown.roofs_beside(more=stage.deck.batching):
+        samples.append(Sample(drawing.OWN_MEANING, _fade(stage), width=drawing.OWN))
     stage.panel.gap(0.7)
     stage.panel.key(samples)
 
@@ -102,7 +104,8 @@ def _slope(deck: Deck) -> Slide:
         drawing.slope(stage.plane, deck.roof, stage.hue)
         say(stage, words)
 
-    return Slide("bandwidth", "The slope: memory delivers bytes", words, [f"bandwidth {speed}"], info(deck), 3, draw)
+    title = "The slope: twice the work per byte, twice the speed"
+    return Slide("bandwidth", title, words, [f"bandwidth {speed}"], info(deck), 3, draw)
 
 
 def info(deck: Deck) -> str:
@@ -110,20 +113,21 @@ def info(deck: Deck) -> str:
 
 
 def _flat(deck: Deck) -> Slide:
-    speed = rate(deck.roof.flops_per_s, "FLOP/s")
-    words = f"Arithmetic ends at {speed} in {deck.scene.format}, however much work there is per byte."
+    speed = deck.scene.rate(deck.roof.flops_per_s)
+    words = f"Matrix products end at {speed} in {deck.scene.format}, however much work there is per byte."
 
     def draw(stage: Stage) -> None:
         drawing.slope(stage.plane, deck.roof, _fade(stage))
         drawing.flat(stage.plane, deck.roof, stage.hue)
         say(stage, words)
 
-    return Slide("peak", "The flat roof: arithmetic has a peak", words, [f"peak {speed}"], info(deck), 3, draw)
+    return Slide("peak", f"The flat roof: arithmetic ends at {speed}", words, [f"peak {speed}"], info(deck), 3, draw)
 
 
 def _roof(deck: Deck) -> Slide:
     ridge = digits(deck.roof.ridge)
-    words = f"The lower of the two limits counts. Left of {ridge} FLOP per byte memory decides, right of it arithmetic."
+    words = (f"The lower of the two limits counts. Left of {ridge} FLOP per byte, memory limits a matrix product; right of it, "
+             "arithmetic does.")
 
     def draw(stage: Stage) -> None:
         drawing.regions(stage.plane, deck.roof, named=True)
@@ -141,7 +145,7 @@ def _numbers(deck: Deck, op: str) -> list[str]:
     found = []
     for one, who in ((mark, "by the model"), (seen, f"measured ({seen.technique})" if seen else "")):
         if one and one.heads:
-            found.append(f"{spoken(op)} {who}: {digits(one.intensity)} FLOP per byte, {rate(one.rate, 'FLOP/s')}, "
+            found.append(f"{spoken(op)} {who}: {digits(one.intensity)} FLOP per byte, {deck.scene.rate(one.rate)}, "
                          f"{titles.duration(one.seconds)}")
     return found
 
@@ -152,8 +156,8 @@ def _relu(deck: Deck) -> Slide:
         words = f"ReLU is not computed in {deck.scene.format}: it is stored in a wider format."
     else:
         words = (f"ReLU does one operation for two numbers that it moves: {digits(mark.intensity)} FLOP per byte. "
-                 f"The model allows {rate(mark.rate, 'FLOP/s')}.")
-    more = [f"The run measured {rate(seen.rate, 'FLOP/s')}."] if seen and seen.heads else []
+                 f"The model allows {deck.scene.rate(mark.rate)}.")
+    more = [f"The run measured {deck.scene.rate(seen.rate)}."] if seen and seen.heads else []
 
     def draw(stage: Stage) -> None:
         ground(stage)
@@ -161,7 +165,8 @@ def _relu(deck: Deck) -> Slide:
         say(stage, words, *more)
         _kinds(stage, bool(seen))
 
-    return Slide("relu", "ReLU waits for memory", " ".join([words, *more]), _numbers(deck, "relu"),
+    title = "ReLU waits for memory" if mark is None or mark.waits else "ReLU waits for arithmetic"
+    return Slide("relu", title, " ".join([words, *more]), _numbers(deck, "relu"),
                  predict(deck, "relu"), 5, draw)
 
 
@@ -197,8 +202,10 @@ def batching(deck: Deck) -> Slide:
         grown = f"m = {deck.batching[0].size} to {deck.batching[-1].size}"
         rows = f"The path: {grown} rows times a matrix of {deck.depth} × {deck.depth}."
         say(stage, words, rows, *more)
+        _kinds(stage, bool(deck.measured_batching))
 
-    return Slide("batching", "Batching climbs the slope", " ".join([words, *more]),
+    title = f"Batching climbs the slope: m = {bend} rows reach the ridge" if bend else "Batching climbs the slope"
+    return Slide("batching", title, " ".join([words, *more]),
                  _numbers(deck, "dot") + _numbers(deck, "matvec"),
                  predict(deck, "matmul", model.rows_of(1, deck.depth)), 6, draw)
 
@@ -206,7 +213,9 @@ def batching(deck: Deck) -> Slide:
 def _matmul_title(deck: Deck) -> str:
     """Whether the measured path follows the roof from its smallest size on."""
     allowed = {mark.size: mark.rate for mark in deck.shown.path}
-    path = [mark for mark in deck.shown.measured_path if mark.heads]
+    path = deck.shown.measured_path
+    if path and (deck.scene.doubt or not all(mark.heads for mark in path)):
+        return "By the model, matmul climbs and bends at the ridge"
     below = [mark for mark in path if mark.rate < _LOW * allowed.get(mark.size, 0.0)]
     if not below:
         return "Matmul climbs, and bends at the ridge"
@@ -221,7 +230,7 @@ def matmul(deck: Deck) -> Slide:
              "A product of two n × n matrices does 2n³ FLOPs with 3n² numbers. Its intensity grows with n.")
     more = [f"It bends at {letter} ≈ {bend - 1}: from there arithmetic is the limit."] if bend else []
     top = max(marks, key=lambda mark: mark.rate, default=None)
-    seen = [f"The run reached {rate(top.rate, 'FLOP/s')} at {letter} = {top.size}."] if top and top.heads else []
+    seen = [f"The run reached {deck.scene.rate(top.rate)} at {letter} = {top.size}."] if top and top.heads else []
 
     def draw(stage: Stage) -> None:
         ground(stage)
@@ -229,9 +238,10 @@ def matmul(deck: Deck) -> Slide:
         paths(stage, deck.shown.path, deck.shown.measured_path, new=True)
         _ends(stage, shown.path, letter)
         say(stage, words, *more, *seen)
+        _kinds(stage, bool(marks))
 
     return Slide("matmul", _matmul_title(deck), " ".join([words, *more, *seen]),
-                 [f"{letter} = {mark.size}: {digits(mark.intensity)} FLOP per byte, {rate(mark.rate, 'FLOP/s')}"
+                 [f"{letter} = {mark.size}: {digits(mark.intensity)} FLOP per byte, {deck.scene.rate(mark.rate)}"
                   for mark in deck.shown.path],
                  predict(deck, "matmul", shown.path[-1].shape), 6, draw)
 

@@ -1,18 +1,14 @@
-"""Slides 12 to 14: formats, devices, and the ladder of matmul's techniques."""
+"""Slides 12 and 13: formats and devices."""
 
 from ridgebench.plot import labels
-from ridgebench.plot.finding import no_claim
 from ridgebench.plot.style import DIRECT, Theme, format_dash, format_letter
-from ridgebench.units import digits, percent, rate
-from ridgebench.view import View
+from ridgebench.units import digits, rate
 
-from . import build_up, drawing, figure, measured
+from . import build_up, drawing, figure
 from .deck import Deck, Format, Slide, Stage
 from .devices import Roof
 from .panel import Bar, Sample
 from .plane import MOST_LABELS
-
-_MOST_RUNGS = 6
 
 
 def _spoken(group: Format) -> str:
@@ -99,37 +95,4 @@ def _ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:
                       for index, (name, roof) in enumerate(roofs)])
 
 
-def _cut_words(view: View) -> str:
-    """Why the rows of a run carry no claim."""
-    return f"{no_claim(view)}." if view.why_unfinished else "--budget cut their samples, so that they carry no claim."
-
-
-def _ladder(deck: Deck) -> Slide:
-    rungs, library = measured.ladder(deck.view, deck.scene.format, _MOST_RUNGS) if deck.view else ([], None)
-    best = library or (rungs[-1] if rungs else None)
-    whole = best.flops_per_s if best else None
-    shares = [row.flops_per_s / whole for row in rungs]
-    who = library.technique if library else "the fastest technique"
-    if best and not deck.view.may_head(best):
-        words = f"Each rung keeps data nearer to the arithmetic. {_cut_words(deck.view)}"
-    elif whole:
-        words = f"Each rung keeps data nearer to the arithmetic. 100 % is {who}, {rate(whole, 'FLOP/s')}."
-    else:
-        words = "A run measures the ladder: each technique of matmul, from the naive one to the library."
-    run = f"ridgebench run --profile lecture --op matmul --format {deck.scene.format}"
-
-    def draw(stage: Stage) -> None:
-        build_up.ground(stage, named=False)
-        build_up.say(stage, words, *([] if whole else ["On the device itself: ridgebench run --profile lecture"]))
-        if whole:
-            stage.panel.gap(0.6)
-            top = max([1.0, *shares])
-            stage.panel.bars([Bar(row.technique, share / top, f"{percent(share)} %", stage.hue)
-                              for row, share in zip(rungs, shares)])
-
-    lines = [f"{row.technique}: {rate(row.flops_per_s, 'FLOP/s')}, {percent(share)} %"
-             for row, share in zip(rungs, shares)]
-    return Slide("ladder", "From naive to the library", words, lines, run, 5, draw)
-
-
-SLIDES = (formats, devices, _ladder)
+SLIDES = (formats, devices)

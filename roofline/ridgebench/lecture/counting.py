@@ -22,37 +22,41 @@ _MODEL, _RANKS = "70B", "8"  # parameters and devices of the slide on memory
 _LAYERS, _WIDTH, _ROWS = ("16", "64", "256"), "8192", "4096"  # of the slide on activations
 _KEPT = {"none": "all kept", "sqrt": "checkpoints"}  # what --checkpoint keeps
 _LARGE = replace(SLIDE, text=22.0)
-_WIDE = labels.Box(_LARGE.margin, _LARGE.margin, _LARGE.width - _LARGE.margin, SLIDE.top)
 
 
-def _wide(stage: Stage, text: float = _LARGE.text) -> Panel:
+def wide(stage: Stage, text: float = _LARGE.text) -> Panel:
     """A panel over the whole slide, with larger text."""
-    stage.panel = Panel(stage.page, replace(_LARGE, text=text), stage.theme, _WIDE)
+    own = stage.panel.layout
+    box = labels.Box(own.margin, own.floor, own.width - own.margin, own.top)
+    stage.panel = Panel(stage.page, replace(_LARGE, text=text), stage.theme, box)
     stage.panel.gap(0.6)
     return stage.panel
 
 
-def _picoseconds(seconds: float) -> str:
-    return f"{digits(seconds * 1e12)} ps"
+def _one_unit(*seconds: float) -> list[str]:
+    """Short times in one unit, in which the least of them is at least 1."""
+    scale, unit = next((one for one in ((1e-12, "ps"), (1e-15, "fs")) if min(seconds) >= one[0]), (1e-15, "fs"))
+    return [f"{digits(value / scale)} {unit}" for value in seconds]
 
 
 def costs(deck: Deck) -> Slide:
     byte, flop = 1 / deck.roof.bytes_per_s, 1 / deck.roof.flops_per_s
     ridge = digits(deck.roof.ridge)
-    words = f"While memory delivers one byte, {deck.device.name} can do {ridge} FLOP in {deck.scene.format}."
+    words = f"While memory delivers one byte, matrix products in {deck.scene.format} can do {ridge} FLOP on {deck.device.name}."
+    byte_text, flop_text = _one_unit(byte, flop)
 
     def draw(stage: Stage) -> None:
-        panel = _wide(stage, 26.0)
+        panel = wide(stage, 26.0)
         panel.text(words, most=3)
         panel.gap(1.2)
         longest = max(byte, flop)
-        panel.bars([Bar("one byte", byte / longest, _picoseconds(byte), stage.hue),
-                    Bar("one FLOP", flop / longest, _picoseconds(flop), stage.hue)])
+        panel.bars([Bar("one byte", byte / longest, byte_text, stage.hue),
+                    Bar("one FLOP", flop / longest, flop_text, stage.hue)])
         panel.gap(1.2)
-        panel.text(f"An operation that does fewer than {ridge} FLOP for each byte waits for memory.", most=3)
+        panel.text(f"A matrix product that does fewer than {ridge} FLOP for each byte waits for memory.", most=3)
 
-    lines = [f"one byte: {_picoseconds(byte)}", f"one FLOP: {_picoseconds(flop)}", f"ratio: {ridge}"]
-    return Slide("costs", "What a byte costs, and what a FLOP costs", words, lines, info(deck), 3, draw, axes=False)
+    lines = [f"one byte: {byte_text}", f"one FLOP: {flop_text}", f"ratio: {ridge}"]
+    return Slide("costs", f"One byte takes as long as {ridge} FLOP", words, lines, info(deck), 3, draw, axes=False)
 
 
 def _rows(deck: Deck) -> list[tuple[str, ...]]:
@@ -72,7 +76,7 @@ def table(deck: Deck) -> Slide:
     lines = _rows(deck)
 
     def draw(stage: Stage) -> None:
-        panel = _wide(stage)
+        panel = wide(stage)
         panel.text(words)
         panel.gap(0.8)
         columns = [0.0, 0.34, 0.54, 0.70, 0.93]
@@ -117,7 +121,7 @@ def memory(deck: Deck) -> Slide:
     limit = f"memory of one {name}{'' if deck.device.on else ', for comparison'}: {rate(capacity, 'B')}"
 
     def draw(stage: Stage) -> None:
-        panel = _wide(stage)
+        panel = wide(stage)
         panel.text(words, most=3)
         panel.gap(0.8)
         _stacked(stage, named, capacity, limit)
@@ -168,7 +172,7 @@ def activations(deck: Deck) -> Slide:
              "root of them, and computes the others again: about one more forward pass.")
 
     def draw(stage: Stage) -> None:
-        panel = _wide(stage)
+        panel = wide(stage)
         panel.text(words, most=4)
         panel.gap(0.6)
         panel.bars([Bar(f"{layers} layers, {_KEPT[kind]}", value / longest, rate(value, "B"), stage.hue, kind == "none")

@@ -13,7 +13,7 @@ from ridgebench.view import ORDER, View, ordered
 
 from . import devices, measured, model, scene
 from .devices import Device, Roof
-from .layout import SLIDE, draw_head, new_page
+from .layout import SLIDE, draw_foot, draw_head, new_page
 from .model import Basis, Mark
 from .panel import Panel
 from .plane import Limits, Plane
@@ -96,10 +96,13 @@ class Stage:
 
 
 def draw(slide: Slide, deck: Deck, theme: Theme) -> Figure:
-    figure, page = new_page(SLIDE, theme)
-    plane = Plane(figure, page, SLIDE, theme, deck.limits, deck.scene.unit) if slide.axes else None
-    draw_head(page, SLIDE, theme, slide.title)
-    stage = Stage(deck, theme, figure, page, Panel(page, SLIDE, theme), plane)
+    doubt = deck.scene.doubt
+    layout = replace(SLIDE, foot=bool(doubt))
+    figure, page = new_page(layout, theme)
+    plane = Plane(figure, page, layout, theme, deck.limits, deck.scene.unit) if slide.axes else None
+    draw_head(page, layout, theme, slide.title)
+    draw_foot(page, layout, theme, doubt)
+    stage = Stage(deck, theme, figure, page, Panel(page, layout, theme), plane)
     slide.draw(stage)
     if plane:
         plane.place_labels()

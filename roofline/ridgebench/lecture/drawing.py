@@ -15,6 +15,7 @@ LONGEST_NAME = 19  # characters of a user's point
 OWN = 0.3  # width of the roof of some operations beside that of matrix products, in strokes
 OWN_MEANING = "own roof of an operation"
 RIDGE = "ridge"  # group id of its value
+BY_MODEL = "by the model"  # group id of such points, and the end of that of their paths
 FLAT = "flat-name"  # group id of the name of a second flat roof
 
 
@@ -110,7 +111,7 @@ def ridge(plane: Plane, of: Roof, colour: str, label: str = "", counted: bool = 
     """An open circle at the ridge, a line down to the axis, and its value."""
     floor = 10 ** plane.y[0] * plane.unit[1]
     plane.line([(of.ridge, floor), (of.ridge, of.flops_per_s)], colour, 0.25, (0, (3, 2)), "drop", 2.0)
-    plane.spot(of.ridge, of.flops_per_s, colour, "o", filled=False, over=4.0)
+    plane.spot(of.ridge, of.flops_per_s, colour, "o", filled=False, size=0.7, over=4.0, gid=RIDGE)
     if not label:
         return
     if counted:
@@ -128,7 +129,8 @@ def ridge(plane: Plane, of: Roof, colour: str, label: str = "", counted: bool = 
 def mark(plane: Plane, of: Mark, colour: str, size: float = 1.0) -> None:
     """A point: filled where it was measured, hollow by the model; its shape is the operation."""
     over = 5.2 if of.measured else 5.0
-    plane.spot(of.intensity, of.rate, colour, shape(of.op, list(OPERATIONS)), of.measured, size, over)
+    gid = "" if of.measured else BY_MODEL
+    plane.spot(of.intensity, of.rate, colour, shape(of.op, list(OPERATIONS)), of.measured, size, over, gid)
 
 
 def path(plane: Plane, marks: list[Mark], theme: Theme, colour: str, ink: Optional[str] = None) -> None:
@@ -138,7 +140,7 @@ def path(plane: Plane, marks: list[Mark], theme: Theme, colour: str, ink: Option
     places = bent(marks)
     tone = ink or blend(colour, theme.ink, 0.45)
     if len(places) > 1:
-        plane.line(places, tone, 0.3, "solid", "path", 4.5)
+        plane.line(places, tone, 0.3, "solid", "path" if marks[0].measured else f"path {BY_MODEL}", 4.5)
         plane.arrow(places[-2], places[-1], tone)
     for one in marks:
         mark(plane, one, tone, 0.75 if len(marks) > 1 else 1.0)

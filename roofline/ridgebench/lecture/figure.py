@@ -1,5 +1,6 @@
 """The lecture figure: roof, named regions, ridge, operations at their points, and matmul's path over its sizes."""
 
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -13,7 +14,7 @@ from ridgebench.view import OPERATIONS
 
 from . import drawing, titles
 from .devices import Roof
-from .layout import LECTURE, PAPER, draw_head, new_page, scaled
+from .layout import LECTURE, PAPER, draw_foot, draw_head, new_page, scaled
 from .model import Mark
 from .panel import Bar, Panel, Sample
 from .plane import Plane
@@ -50,9 +51,10 @@ def _subtitle(scene: Scene) -> str:
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
-    layout = scaled(PAPER if paper else LECTURE, scale)
+    layout = replace(scaled(PAPER if paper else LECTURE, scale), foot=bool(scene.doubt))
     figure, page = new_page(layout, theme)
     draw_head(page, layout, theme, titles.finding(scene, layout), _subtitle(scene))
+    draw_foot(page, layout, theme, scene.doubt)
     plane = Plane(figure, page, layout, theme, limits(scene), scene.unit)
     alone = len(scene.shown) == 1
     for index, shown in enumerate(scene.shown):
@@ -74,7 +76,7 @@ def _draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
     if shown.device.measured_roof and sheet and not several:
         drawing.roof(plane, sheet, colour, 0.45, "dashed")
     drawing.roof(plane, roof, colour, 0.7 if several or dash == "dashed" else 1.0, dash)
-    drawing.roofs_beside(plane, shown.roofs_beside(not several), roof, colour, "" if several else own_flat(shown))
+    drawing.roofs_beside(plane, shown.roofs_beside(not several), roof, colour, "" if several else own_flat(shown, scene.unit))
     label = f"ridge {digits(roof.ridge)}"
     if several:  # the legend has the ridges, where there is one
         label = "" if plane.layout.panel else f"{shown.device.name}: {digits(roof.ridge)}"
@@ -85,7 +87,7 @@ def _draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
         drawing.mark(plane, mark, colour)
 
 
-def own_flat(shown: Shown) -> str:
+def own_flat(shown: Shown, unit: tuple[str, float]) -> str:
     """'all but matmul: 67', the peak of the units that compute the operations under the second flat roof."""
     peak = shown.basis.roof.flops_per_s
     below = [mark for mark in shown.model if mark.limit and mark.limit in shown.roofs_beside() and mark.limit.flops_per_s < peak]
@@ -94,7 +96,7 @@ def own_flat(shown: Shown) -> str:
     lowest = below[0].limit.flops_per_s
     same = [mark for mark in shown.model if mark.limit and mark.limit.flops_per_s == lowest]
     who = "all but matmul" if len(same) == len(shown.model) > 2 else enumerate_words([spoken(mark.op) for mark in same])
-    return f"{who}: {rate(lowest, 'FLOP/s')}"
+    return f"{who}: {digits(lowest / unit[1])} {unit[0]}"
 
 
 def _wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
@@ -165,9 +167,9 @@ def _key_of(scene: Scene, theme: Theme) -> list[Sample]:
     device, found = shown.device, []
     for name, roof, dash in (("measured", device.measured_roof, "solid"), ("data sheet", device.sheet_roof, "dashed")):
         if roof:
-            found.append(Sample(rate(roof.flops_per_s, "FLOP/s"), colour, dash, width=1.0 if dash == "solid" else 0.5))
-            speed = ", ".join(filter(None, [rate(roof.bytes_per_s, "B/s"), roof.stream, name]))
-            found.append(Sample(speed, theme.background))
+            speed = rate(roof.bytes_per_s, "B/s") + (f" ({roof.stream})" if roof.stream else "")
+            found.append(Sample(f"{name}: {scene.rate(roof.flops_per_s)}, {speed}", colour, dash,
+                                width=1.0 if dash == "solid" else 0.5))
     round_ = shape("dot", [])
     if shown.points or shown.measured_path:
         found.append(Sample("measured", colour, marker=round_))

@@ -12,6 +12,8 @@ _POINTS = 72.0  # per inch
 _LEADING = 1.38  # height of a line over the size of its text
 _LARGEST_TITLE = 1.3  # scale of the title's text
 WIDEST_TICK = "10,000"
+_FOOT = 1.35  # lines of text from the last line to what is above it
+DOUBT = "doubt"  # group id of the last line
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Layout:
     margin: float
     panel: float
     stroke: float  # points, of a roof
+    foot: bool = False  # whether the last line says what puts the run in doubt
 
     @property
     def line(self) -> float:
@@ -39,8 +42,13 @@ class Layout:
         return self.margin + self.line + labels.width(WIDEST_TICK, self.text) + 0.5 * self.line
 
     @property
+    def floor(self) -> float:
+        """The lower end of the plane's numbers and of the panel."""
+        return self.margin + (_FOOT * self.line if self.foot else 0.0)
+
+    @property
     def bottom(self) -> float:
-        return self.margin + 2.45 * self.line
+        return self.floor + 2.45 * self.line
 
     @property
     def right(self) -> float:
@@ -94,6 +102,13 @@ def _title_lines(layout: Layout, title: str) -> tuple[float, list[str]]:
 
 def fits(layout: Layout, title: str) -> bool:
     return " ".join(_title_lines(layout, title)[1]) == title
+
+
+def draw_foot(page: Axes, layout: Layout, theme: Theme, doubt: str) -> None:
+    """Writes what puts the run in doubt, in the last line."""
+    if layout.foot and doubt:
+        text = labels.fit(doubt, layout.text, layout.width - 2 * layout.margin)
+        page.text(layout.margin, layout.margin, text, size=layout.text, color=theme.ink, va="bottom", gid=DOUBT)
 
 
 def draw_head(page: Axes, layout: Layout, theme: Theme, title: str, subtitle: str = "") -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ridgebench.plot.finding import no_claim
 from ridgebench.units import digits, percent, rate
 
 from . import build_up, devices, drawing, measured
@@ -63,11 +62,11 @@ def _from_run(deck: Deck) -> Slide:
     row = row if row and deck.view.may_head(row) else None
     clock, power, reasons = measured.held(row) if row else (None, None, [])
     compute, memory = roof.flops_per_s / sheet.flops_per_s, roof.bytes_per_s / sheet.bytes_per_s
-    words = (f"The measured peak is {rate(roof.flops_per_s, 'FLOP/s')}, {percent(compute)} % of the data sheet. "
+    words = (f"The measured peak is {deck.scene.rate(roof.flops_per_s)}, {percent(compute)} % of the data sheet. "
              f"Memory reaches {percent(memory)} %.")
     clocks = [("assumed", _peak_of(deck).get("clock_hz"), False), ("held", clock, True)]
     bars = [(name, hertz, filled) for name, hertz, filled in clocks if hertz]
-    said = list(filter(None, [no_claim(deck.view), f"The board drew {digits(power)} W." if power else "", _capped(reasons)]))
+    said = list(filter(None, [f"The board drew {digits(power)} W." if power else "", _capped(reasons)]))
 
     def draw(stage: Stage) -> None:
         _earlier(stage, deck.shown.measured_path)
@@ -94,7 +93,7 @@ def _of_host(deck: Deck) -> Slide:
     """A device without a data sheet."""
     roof = deck.roof
     words = (f"No data sheet names a peak of this device. Its roofs are the best that anything verified reached: "
-             f"{rate(roof.flops_per_s, 'FLOP/s')} and {rate(roof.bytes_per_s, 'B/s')}.")
+             f"{deck.scene.rate(roof.flops_per_s)} and {rate(roof.bytes_per_s, 'B/s')}.")
 
     def draw(stage: Stage) -> None:
         _earlier(stage, deck.shown.measured_path)

@@ -10,7 +10,6 @@ from .model import Mark
 
 _LEAST_SWEEP = 3  # sizes that make a path
 _NEAR = 0.5  # share of the fastest technique's rate that a path must reach
-_STEP = 1.3  # a rung of the ladder that gains less is left out where there are too many
 
 
 def mark_of(row: Row, view: View, size: int = 0) -> Mark:
@@ -18,14 +17,14 @@ def mark_of(row: Row, view: View, size: int = 0) -> Mark:
                 size, True, row.technique, shape_text(row.shape), heads=view.may_head(row))
 
 
-def _verified(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
+def verified(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
     """The verified rows of an operation."""
     return [row for row in view.rows if row.drawable and (row.format, row.op, row.regime) == (format_, op, regime)]
 
 
 def _candidates(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
     """The verified rows of an operation but naive ones."""
-    rows = _verified(view, format_, op, regime)
+    rows = verified(view, format_, op, regime)
     return [row for row in rows if not row.naive and row.intensity_flop_per_byte and row.flops_per_s]
 
 
@@ -72,7 +71,7 @@ def _sweep(view: View, format_: str, size_of: Callable[[Row], Optional[int]]) ->
     return [mark_of(sizes[size], view, size) for size in sorted(sizes)]
 
 
-def _product_of(row: Row) -> Optional[tuple[int, int, int]]:
+def product_of(row: Row) -> Optional[tuple[int, int, int]]:
     """m, n and k of a product in layout nt."""
     values = [row.shape.get(name) for name in "mnk"]
     whole = all(isinstance(value, int) for value in values) and row.shape.get("layout", "nt") == "nt"
@@ -83,7 +82,7 @@ def squares(view: View, format_: str) -> list[Mark]:
     """Matmul of square matrices, the smallest first."""
 
     def size_of(row: Row) -> Optional[int]:
-        sizes = _product_of(row)
+        sizes = product_of(row)
         return sizes[0] if sizes and len(set(sizes)) == 1 else None
 
     return _sweep(view, format_, size_of)
@@ -94,10 +93,10 @@ def _growing(view: View, format_: str, split: Callable[..., Optional[tuple[int, 
 
     `split` takes m, n and k and returns the fixed size and the growing one, or None.
     """
-    products = [split(*sizes) for row in _candidates(view, format_, "matmul") if (sizes := _product_of(row))]
+    products = [split(*sizes) for row in _candidates(view, format_, "matmul") if (sizes := product_of(row))]
 
     def size_of(row: Row, fixed: int) -> Optional[int]:
-        parts = split(*sizes) if (sizes := _product_of(row)) else None
+        parts = split(*sizes) if (sizes := product_of(row)) else None
         return parts[1] if parts and parts[0] == fixed else None
 
     found = {fixed: _sweep(view, format_, lambda row: size_of(row, fixed)) for fixed, _ in sorted(filter(None, products))}
@@ -114,25 +113,6 @@ def growing_rows(view: View, format_: str) -> tuple[int, list[Mark]]:
 def growing_depth(view: View, format_: str) -> tuple[int, list[Mark]]:
     """Matmul over k at one m = n, and that m."""
     return _growing(view, format_, lambda m, n, k: (m, k) if m == n else None)
-
-
-def ladder(view: View, format_: str, most: int) -> tuple[list[Row], Optional[Row]]:
-    """The hand-written rungs of matmul, naive and then the slowest first, at most `most`; and the best of a library."""
-    rows = [row for row in _verified(view, format_, "matmul") if row.flops_per_s]
-    largest = {row.technique: row for row in sorted(rows, key=lambda r: (r.bytes, r.flops_per_s))}
-    libraries = [row for row in largest.values() if row.origin == "library"]
-    library = max(libraries, key=lambda r: r.flops_per_s, default=None)
-    hand = sorted((row for row in largest.values() if row.origin == "hand"), key=lambda r: (not r.naive, r.flops_per_s))
-    if len(hand) <= most:
-        return hand, library
-    kept = [hand[0]]
-    for row in hand[1:-1]:
-        if row.flops_per_s > _STEP * kept[-1].flops_per_s:
-            kept.append(row)
-    while len(kept) >= most:  # the smallest gain goes
-        gains = [later.flops_per_s / earlier.flops_per_s for earlier, later in zip(kept, kept[1:])]
-        del kept[1 + gains.index(min(gains))]
-    return [*kept, hand[-1]], library
 
 
 def held(row: Row) -> tuple[Optional[float], Optional[float], list[str]]:

@@ -45,7 +45,7 @@ class Panel:
 
     def __init__(self, page: Axes, layout: Layout, theme: Theme, box: Optional[labels.Box] = None) -> None:
         self.page, self.layout, self.theme = page, layout, theme
-        self.box = box or labels.Box(layout.width - layout.margin - layout.panel, layout.margin,
+        self.box = box or labels.Box(layout.width - layout.margin - layout.panel, layout.floor,
                                      layout.width - layout.margin, layout.top)
         self.y = self.box.top
 
@@ -71,13 +71,14 @@ class Panel:
             self.y -= line
 
     def key(self, samples: Sequence[Sample]) -> None:
-        """Samples of lines and markers with their meaning, one a line."""
+        """Samples of lines and markers with their meaning in one line or two."""
         line = 1.15 * self.layout.line
-        if not self.room(len(samples) * line):
-            return
         long = 1.7 * self.layout.line
-        stroke = self.layout.stroke
-        for one in samples:
+        room, stroke = self.width - long - 0.5 * self.layout.line, self.layout.stroke
+        texts = [self._in_lines(one.text, room) for one in samples]
+        if not self.room(sum(map(len, texts)) * line):
+            return
+        for one, lines in zip(samples, texts):
             middle = self.y - self.layout.line / 2
             left = self.box.left
             if one.marker:
@@ -87,19 +88,26 @@ class Panel:
             else:
                 self.page.plot([left, left + long], [middle, middle], color=one.colour, linewidth=stroke * one.width,
                                linestyle=one.dash, solid_capstyle="butt", dash_capstyle="butt")
-            shown = labels.fit(one.text, self.layout.text, self.width - long - 0.5 * self.layout.line)
-            self.page.text(left + long + 0.5 * self.layout.line, middle, shown, size=self.layout.text, va="center")
-            self.y -= line
+            for text in lines:
+                self.page.text(left + long + 0.5 * self.layout.line, self.y - self.layout.line / 2, text, size=self.layout.text,
+                               va="center")
+                self.y -= line
 
-    def bars(self, rows: Sequence[Bar]) -> bool:
-        """Bars with their names at the left and their values at the right."""
+    def _in_lines(self, text: str, room: float) -> list[str]:
+        """A text in two lines at most, else cut."""
+        words = _UNIT.sub("\\1\u00a0", text)
+        lines = labels.wrap(words, self.layout.text, room, 2)
+        return lines if " ".join(lines) == words else [labels.fit(text, self.layout.text, room)]
+
+    def bars(self, rows: Sequence[Bar], apart: float = 1.45) -> bool:
+        """Bars with their names at the left and their values at the right, `apart` lines of text from one to the next."""
         layout = self.layout
         names = [labels.fit(one.name, layout.text, 0.56 * self.width) for one in rows]
         widest = max(labels.width(name, layout.text) for name in names) + 0.5 * layout.line
         value = max(labels.width(one.value, layout.text) for one in rows) + 0.5 * layout.line
         if self.width - widest - value < _LEAST_BAR:
             return False
-        step = 1.45 * layout.line
+        step = apart * layout.line
         if not self.room(len(rows) * step):
             return False
         long = self.width - widest - value

@@ -86,7 +86,7 @@ class Plane:
         for name, spine in axes.spines.items():
             spine.set_visible(name in ("left", "bottom"))
             spine.set_linewidth(layout.stroke / 5)
-        below = (layout.margin - layout.bottom) / layout.plane_height
+        below = (layout.floor - layout.bottom) / layout.plane_height
         beside = (layout.margin - layout.left) / layout.plane_width
         style: dict[str, Any] = {"size": layout.text, "color": theme.ink, "transform": axes.transAxes}
         axes.text(0.5, below, "FLOP per byte", va="bottom", ha="center", **style)
@@ -146,13 +146,13 @@ class Plane:
         self.page.add_patch(Polygon(places, closed=True, facecolor=colour, alpha=alpha, linewidth=0, zorder=0.5))
 
     def spot(self, intensity: float, rate: float, colour: str, shape: str = "o", filled: bool = True,
-             size: float = 1.0, over: float = 5.0) -> None:
+             size: float = 1.0, over: float = 5.0, gid: str = "") -> None:
         """A marker; hollow ones show what is below as the background's colour."""
         x, y = self.inches(intensity, rate)
         points = 2.4 * self.layout.stroke * size
         self.page.plot([x], [y], marker=shape, markersize=points, color=colour, zorder=over, linestyle="none",
                        markerfacecolor=colour if filled else self.theme.background,
-                       markeredgewidth=0.36 * self.layout.stroke)
+                       markeredgewidth=0.36 * self.layout.stroke, gid=gid or None)
         half = points / 144 + 0.02
         self.obstacles.add(labels.Box(x - half, y - half, x + half, y + half))
 

@@ -7,7 +7,9 @@ from typing import Iterable, Optional
 
 from ridgebench.data_sheets import find_sheet
 from ridgebench.files import ResultsError
+from ridgebench.plot.doubt import doubt
 from ridgebench.plot.external import ABOVE, DOUBT
+from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import devices, measured, model
@@ -53,9 +55,20 @@ class Scene:
         return self.shown[0]
 
     @property
+    def doubt(self) -> str:
+        """What puts the run in doubt, of its rows in this format; empty without a run."""
+        view = self.first.device.view
+        return doubt(view.only(self.format)) if view else ""
+
+    @property
     def unit(self) -> tuple[str, float]:
         host = all(one.device.host for one in self.shown)
         return ("GFLOP/s", 1e9) if host else ("TFLOP/s", 1e12)
+
+    def rate(self, flops_per_s: float) -> str:
+        """A rate in the unit of the axis: 0.838 TFLOP/s."""
+        name, scale = self.unit
+        return f"{digits(flops_per_s / scale)} {name}"
 
     @property
     def roofs(self) -> list[devices.Roof]:

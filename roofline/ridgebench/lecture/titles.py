@@ -30,7 +30,7 @@ def times(shown: Shown, format_: str) -> Optional[tuple[Mark, Mark]]:
         return None
     view = shown.device.view
     rows = measured.pair(view, format_) if view else None
-    if rows and all(map(view.may_head, rows)):
+    if rows and all(view.may_head(row) and not view.unsettled(row) for row in rows):
         return measured.mark_of(rows[0], view), measured.mark_of(rows[1], view)
     return found["relu"], found["gelu"]
 
@@ -93,8 +93,9 @@ def model_finding(scene: Scene) -> str:
 
 
 def _ridges(scene: Scene) -> str:
-    named = [f"{one.device.name} bends at {digits(one.device.roof.ridge)}" for one in scene.shown]
-    return f"{scene.format}: {enumerate_words(named)} FLOP per byte"
+    ridges = enumerate_words([digits(one.device.roof.ridge) for one in scene.shown])
+    named = enumerate_words([one.device.name for one in scene.shown])
+    return f"{scene.format} matrix products bend at {ridges} FLOP per byte on {named}"
 
 
 def finding(scene: Scene, layout: Layout) -> str:

@@ -29,6 +29,11 @@ _Dashes = Union[str, tuple[int, tuple[int, ...]]]
 _SPARE_SHAPES = ("<", ">", "h", "8", "P", "X")
 
 
+def family(name: str) -> str:
+    """fp8 for all formats of 8 bits and their pairs, whose arithmetic is the same; other names stay."""
+    return "fp8" if name.startswith("fp8") else name
+
+
 @dataclass(frozen=True)
 class Theme:
     background: str
@@ -47,9 +52,9 @@ class Theme:
         """The colour of a format's lines and markers, with 3:1 contrast or more on every background."""
         if name is None:
             return self.muted
-        family = "fp8" if name.startswith("fp8") else name
-        colour = self.ink if name == "tf32" else _HUES.get(family, self.muted)
-        return toned(colour, _LIGHTNESS[family]) if self.letters and family in _LIGHTNESS else colour
+        own = family(name)
+        colour = self.ink if name == "tf32" else _HUES.get(own, self.muted)
+        return toned(colour, _LIGHTNESS[own]) if self.letters and own in _LIGHTNESS else colour
 
     def dash(self, name: str) -> _Dashes:
         """The line style of a format: in print its own, else solid."""

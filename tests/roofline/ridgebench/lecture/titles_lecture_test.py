@@ -1,6 +1,5 @@
 """Titles are findings of the best verified rows, never of a naive one; points are the same rows."""
 
-import random
 from dataclasses import replace
 
 import pytest
@@ -144,14 +143,3 @@ def test_rows_that_grow_are_a_path_of_their_own():
     depth, found = measured.growing_rows(view_of(*rows, *other), "fp32")
     assert depth == 4096 and [mark.size for mark in found] == [1, 4, 64, 512]
     assert measured.growing_rows(view_of(*other), "fp32") == (0, [])
-
-
-def test_the_ladder_begins_with_naive_and_ends_with_the_best():
-    dice = random.Random(5)
-    rates = [1e9 * 2**index * dice.uniform(0.9, 1.1) for index in range(9)]
-    rows = [timed("matmul", f"rung_{index}", "fp32", square(512), rate, ROOF) for index, rate in enumerate(rates)]
-    naive = timed("matmul", "naive", "fp32", square(512), 3e9, ROOF)
-    library = timed("matmul", "cublas", "fp32", square(512), 4e11, ROOF, origin="library")
-    rungs, best = measured.ladder(view_of(*rows, naive, library), "fp32", 6)
-    assert best.technique == "cublas" and len(rungs) == 6
-    assert rungs[0].technique == "naive" and rungs[-1].technique == "rung_8"
