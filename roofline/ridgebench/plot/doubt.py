@@ -20,12 +20,6 @@ def _roof_names(ceilings: list[Row]) -> list[str]:
     return [f"{', '.join(filter(None, names))} {resource}".strip() for resource, names in formats.items()]
 
 
-def span(shares: list[float]) -> str:
-    """'3 to 7' per cent, or '3'."""
-    sizes = sorted(map(abs, shares))
-    return " to ".join(dict.fromkeys((percent(sizes[0]), percent(sizes[-1]))))
-
-
 def drift(view: View) -> str:
     """'the memory and fp16, bf16 tensor roofs drifted during the run: controls moved by 3 to 7 %'; empty of a calm run.
 
@@ -36,7 +30,8 @@ def drift(view: View) -> str:
         return ""
     names = _roof_names([row for row in view.ceilings if row.id in ceilings]) or ["earlier"]  # of the run that --ceilings names
     roofs, control = ("roof", "its control") if len(ceilings) == 1 else ("roofs", "controls")
-    moved = span([view.moved[ceiling] for ceiling in ceilings])
+    sizes = sorted(abs(view.moved[ceiling]) for ceiling in ceilings)
+    moved = " to ".join(dict.fromkeys((percent(sizes[0]), percent(sizes[-1]))))
     return f"the {enumerate_words(names)} {roofs} drifted during the run: {control} moved by {moved} %"
 
 

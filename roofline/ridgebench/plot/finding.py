@@ -4,26 +4,21 @@ from itertools import product
 from typing import Callable, Iterable, Optional
 
 from ridgebench.records import Row
+from ridgebench.text import capital
 from ridgebench.units import counted, enumerate_words, percent, rate
 from ridgebench.view import View
 
-from .page import family, fits
+from .doubt import ENGINES, unfinished_title
+from .page import fits
+from .roofs import measured_roofs
 
 _ON_THE_ROOF = 0.895  # share of the measured roof from which a row counts as on it; printed as 90 %
 NOISE = 0.03  # speeds nearer than this are not ranked in a title
-_ENGINES = {"fma": "FMA", "tensor": "tensor"}
 _SPOKEN = {"relu": "ReLU", "gelu": "GeLU", "matmul_gelu": "matmul + GeLU"}
 
 
 def spoken(op: str) -> str:
     return _SPOKEN.get(op, op)
-
-
-def capital(sentence: str) -> str:
-    """The sentence with a capital first letter, unless it begins with a format or a camel-case name."""
-    first = sentence.split(" ")[0]
-    plain = first.isalpha() and first == first.lower()
-    return sentence[0].upper() + sentence[1:] if plain else sentence
 
 
 def best(rows: Iterable[Row], key: Callable[[Row], Optional[float]]) -> Optional[Row]:
@@ -66,7 +61,7 @@ def compute_bound(view: View) -> list[Row]:
     """
     roofs = {row.id: row for row in view.ceilings}
     found = []
-    for engine in _ENGINES:
+    for engine in ENGINES:
         rows = [
             row
             for row in _hand(view)
@@ -84,7 +79,7 @@ def _compute_finding(view: View) -> str:
     parts = []
     for row in compute_bound(view):
         verb, whose = ("", "its") if parts else (" reaches", "this machine's")
-        roof = f"{percent(share(row))} % of {whose} {_ENGINES[row.engine]} roof"
+        roof = f"{percent(share(row))} % of {whose} {ENGINES[row.engine]} roof"
         parts.append(f"{row.format} {spoken(row.op)}{verb} {roof}")
     return " and ".join(parts)
 
@@ -149,51 +144,19 @@ def _short_memory_finding(view: View) -> str:
     return f"at the memory roof: {', '.join(parts)}" if parts else "every operation below the memory roof"
 
 
-def _roof_names(ceilings: list[Row]) -> list[str]:
-    """'memory', 'fp16, bf16 tensor': what saturates each resource; fp32 needs no name, and fp8 is one."""
-    formats: dict[str, dict[str, None]] = {}
-    for row in ceilings:
-        resource = _ENGINES.get(row.saturates, row.saturates)
-        plain = row.format == "fp32" or resource == "memory"
-        formats.setdefault(resource, {})["" if plain else family(row.format)] = None
-    return [f"{', '.join(filter(None, names))} {resource}".strip() for resource, names in formats.items()]
-
-
-def no_claim(view: View) -> str:
-    """'no claim: the run was interrupted; 12 verified rows'; empty where the run ended."""
-    if not view.why_unfinished:
-        return ""
-    count = f"; {counted(len(view.points), 'verified row')}" * bool(view.points)
-    return _in_format(f"no claim: {view.why_unfinished}{count}", view)
-
-
-def moved_finding(view: View) -> str:
-    """'no claim on the memory and fp16, bf16 tensor roofs: controls moved by 3 to 7 %'"""
-    ceilings = {ceiling for row in _hand(view) for ceiling in view.unsettled(row)}
-    if not ceilings:
-        return ""
-    own = [row for row in view.ceilings if row.id in ceilings]
-    names = _roof_names(own) or ["earlier"]  # of the run that --ceilings names
-    sizes = sorted(abs(view.moved[ceiling]) for ceiling in ceilings)
-    span = " to ".join(dict.fromkeys(percent(size) for size in (sizes[0], sizes[-1])))
-    roofs, control = ("roof", "its control") if len(ceilings) == 1 else ("roofs", "controls")
-    return f"no claim on the {enumerate_words(names)} {roofs}: {control} moved by {span} %"
-
-
 def _in_format(sentence: str, view: View) -> str:
     """The sentence with the format of the figure in front, unless it begins with it."""
     named = view.format is None or sentence.startswith(view.format)
-    colon = ":" * sentence.startswith("no ")
-    return capital(sentence if named else f"{view.format}{colon} {sentence}")
+    return capital(sentence if named else f"{view.format} {sentence}")
 
 
 def _roofs_alone(view: View) -> str:
-    """The roofs of a run that measured no kernel: main memory, multiply-adds and the fastest tensor roof."""
-    memory = best((row for row in view.ceilings if row.saturates == "memory"), lambda row: row.bytes_per_s)
-    parts = [f"main memory {rate(memory.bytes_per_s, 'B/s')}"] if memory else []
-    for engine, name in _ENGINES.items():
-        row = best((row for row in view.ceilings if row.saturates == engine), lambda row: row.flops_per_s)
-        parts += [f"{row.format} {name} {rate(row.flops_per_s, 'FLOP/s')}"] if row else []
+    """The drawn roofs of a run that measured no kernel: main memory, multiply-adds and the fastest tensor roof."""
+    roofs = measured_roofs(view)
+    parts = [f"main memory {rate(roofs.memory[0].value, 'B/s')} ({roofs.memory[0].name})"] if roofs.memory else []
+    for engine, name in ENGINES.items():
+        flat = next((roof for roof in roofs.compute if roof.engine == engine), None)
+        parts += [f"{flat.formats[0]} {name} {rate(flat.value, 'FLOP/s')}"] if flat else []
     return f"Roofs alone, no kernel: {', '.join(parts)}" if parts else ""
 
 
@@ -202,6 +165,8 @@ def _without_finding(view: View) -> str:
     count = counted(len(view.points), "verified row")
     if any(share(row) and row.cut_by_budget for row in view.points):
         return f"{count}; --budget cut the samples of the best ones"
+    if any(share(row) and view.unsettled(row) for row in view.points):
+        return f"{count} under roofs that drifted"
     if any(share(row) for row in view.points):
         return f"{count}, none bound by memory or arithmetic"
     return f"{count}, and no measured roof to judge them by"
@@ -209,12 +174,12 @@ def _without_finding(view: View) -> str:
 
 def roofline_title(view: View) -> str:
     if view.why_unfinished:
-        return no_claim(view)
+        return unfinished_title(view)
     if not view.points:
         alone = "" if view.selected else _roofs_alone(view)
         return alone or ("Points of another tool, not verified" if view.external else "No verified row to draw")
     for memory in (_memory_finding, _short_memory_finding):
-        found = (_compute_finding(view), memory(view) if _memory_shares(view) else "", moved_finding(view))
+        found = (_compute_finding(view), memory(view) if _memory_shares(view) else "")
         parts = [part for part in found if part]
         title = _in_format("; ".join(parts), view) if parts else ""
         if fits(title):

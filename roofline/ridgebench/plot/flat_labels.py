@@ -8,10 +8,9 @@ from ridgebench import units
 
 from . import labels
 from .canvas import Canvas
-from .page import family
 from .roof_drawing import APART, LINE, Pen
 from .roofs import Roof, Roofs, engine_name
-from .style import DIRECT, SMALL, Theme
+from .style import DIRECT, SMALL, Theme, family
 
 _ROOM, _STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
 

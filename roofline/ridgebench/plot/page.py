@@ -11,11 +11,13 @@ from ridgebench.units import counted
 from ridgebench.view import ORDER, View, ordered
 
 from . import labels
-from .style import NORMAL, SIZE, SMALL, TITLES, Theme
+from .doubt import doubt
+from .style import NORMAL, SIZE, SMALL, TITLES, Theme, family
 
 MARGIN = 0.3  # inches
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
+DOUBT = "doubt"  # group id of the line on it
 _GRAVITY = (*BROKEN, "skipped")
 
 
@@ -110,9 +112,15 @@ def write_head(page: Axes, title: str, notes: list[str], theme: Theme) -> float:
     return y - 0.06
 
 
-def write_foot(page: Axes, provenance: str, views: list[View], theme: Theme) -> None:
-    """Writes the provenance at the left and the number of skipped cases at the right of the last line."""
-    count = unserved(views)
+def write_foot(page: Axes, left: str, views: list[View], theme: Theme) -> None:
+    """Writes provenance and number of skipped cases in the last line, and above it what puts one of the runs in doubt."""
+    doubts = labels.fit("; ".join(filter(None, map(doubt, views))), SMALL, WIDTH - 2 * MARGIN)
+    page.text(MARGIN, 0.1 + LINE, doubts, size=SMALL, va="bottom", gid=DOUBT)
+    write_last_line(page, left, unserved(views), theme)
+
+
+def write_last_line(page: Axes, left: str, count: str, theme: Theme) -> None:
+    """Writes one text at the left end of the last line, as much of it as fits, and the other at its right end."""
     page.text(WIDTH - MARGIN, 0.1, count, size=SMALL, color=theme.muted, va="bottom", ha="right")
     text = labels.fit(provenance, SMALL, WIDTH - 2 * MARGIN - labels.width(count, SMALL) - 0.2 * bool(count))
     page.text(MARGIN, 0.1, text, size=SMALL, color=theme.muted, va="bottom")
@@ -172,11 +180,6 @@ def undrawn_groups(view: View) -> list[Group]:
     if view.torn:
         found.append(Group("cut off 1", "unfinished last line", "records.jsonl"))
     return found
-
-
-def family(name: str) -> str:
-    """fp8 for all formats of 8 bits and their pairs, whose arithmetic is the same; other names stay."""
-    return "fp8" if name.startswith("fp8") else name
 
 
 def storage_note(view: View) -> str:

@@ -11,7 +11,7 @@ from ridgebench.records import Row
 from ridgebench.units import digits, enumerate_words, seconds
 from ridgebench.view import View
 
-from .finding import no_claim
+from .doubt import unfinished_title
 from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import BLUE, GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
 from .working_set import size_text
@@ -94,7 +94,7 @@ def needed(sweep: _Sweep, view: View) -> str:
 
 def _title(view: View) -> str:
     if view.why_unfinished:
-        return no_claim(view)
+        return unfinished_title(view, "rates over parallelism")
     parts = [f"{needed(sweep, view)} of {sweep.what}" for sweep in SWEEPS if len(sweep.rows(view)) >= _FEWEST]
     if parts:
         return f"An SM hides the latency with {enumerate_words(parts)} in flight"

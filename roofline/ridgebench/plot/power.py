@@ -11,7 +11,8 @@ from ridgebench.view import View
 
 from . import grid
 from .canvas import Limits, log_limits, style_axes
-from .finding import no_claim, spoken
+from .doubt import unfinished_title
+from .finding import spoken
 from .key import draw_shapes
 from .page import MARGIN, WIDTH, add_axes, header, new_page, storage_note
 from .points import Places, draw_paths, draw_points
@@ -46,7 +47,7 @@ def title(rows: list[Row]) -> str:
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
     rows = placed(view)
-    top = header(page, view, no_claim(view) or title(rows), [storage_note(view)], theme)
+    top = header(page, view, unfinished_title(view, "clock and power") or title(rows), [storage_note(view)], theme)
     grid.draw_undrawn_below(page, view)
     draw_shapes(page, view, view.operations, theme, top - 0.05, fills=False)
     top = grid.draw_legend(page, view, theme, top - 0.27, [])

@@ -7,11 +7,11 @@ from typing import Optional
 
 from ridgebench.files import ResultsError
 from ridgebench.records import Row, Run, date_of
-from ridgebench.text import clean
+from ridgebench.text import capital, clean
 from ridgebench.units import enumerate_words
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
-from .finding import best, capital
+from .finding import best
 from .page import fits
 
 _MOST = 4  # runs that one figure can hold: a hue for each

@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from ridgebench.records import Row
+from ridgebench.text import capital
 from ridgebench.units import digits, enumerate_words, rate, seconds
 from ridgebench.view import View
 
-from .finding import capital, no_claim
+from .doubt import unfinished_title
 from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
 
@@ -103,7 +104,7 @@ def _uniform(values: list[float]) -> bool:
 
 def _title(view: View) -> str:
     if view.why_unfinished:
-        return no_claim(view)
+        return unfinished_title(view, "reads over working-set size")
     parts = [f"{seconds(level.latency_s)} in {level.name}" for level in levels(view)]
     if parts:
         return f"A load that waits for the load before it takes {enumerate_words(parts)}"

@@ -4,12 +4,14 @@ import json
 from html import escape
 from typing import Any, Iterable, Optional
 
-from ridgebench.plot.finding import capital, roofline_title
+from ridgebench.plot.doubt import doubt
+from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
 from ridgebench.printers import html_table
 from ridgebench.records import Row, shape_text
+from ridgebench.text import capital
 from ridgebench.units import counted, digits, percent, rate, seconds
 from ridgebench.view import View
 
@@ -50,7 +52,7 @@ def _finding(run: ShownRun) -> str:
 
 
 def _run_card(index: int, run: ShownRun) -> str:
-    facts = f"{escape(subtitle(run.view))}<br>{escape(_counts(run))}"
+    facts = "<br>".join(escape(text) for text in (doubt(run.view), subtitle(run.view), _counts(run)) if text)
     return (f'<li><h3><b class="letter">{run.letter}</b> {escape(run.name)}</h3>'
             f"<p>{escape(_finding(run))}</p>"
             f'<p class="quiet">{facts} · <a href="#run-{index}">provenance</a></p></li>')

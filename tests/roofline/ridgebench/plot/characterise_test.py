@@ -12,6 +12,7 @@ from judged_view import judged_again
 
 from ridgebench.plot import parallelism, working_set
 from ridgebench.plot.cli import main
+from ridgebench.plot.doubt import doubt
 from ridgebench.plot.finding import roofline_title
 from ridgebench.records import load_run
 from ridgebench.report.cli import main as report
@@ -42,9 +43,10 @@ def test_a_run_of_ceilings_has_no_empty_figure(drawn):
 
 
 def test_its_roofline_says_what_the_roofs_are(view):
-    assert roofline_title(view) == "No claim: the run was interrupted"
+    assert roofline_title(view) == "Roofs of an unfinished run"
+    assert doubt(view) == "No claim: the run was interrupted"
     whole = judged_again(replace(view, environment=view.environment | {"interrupted": False, "ended": "2026-11-27T00:00:00Z"}))
-    assert roofline_title(whole) == "Roofs alone, no kernel: main memory 4.29 TB/s, fp32 FMA 65.9 TFLOP/s, fp64 tensor 66.6 TFLOP/s"
+    assert roofline_title(whole) == "Roofs alone, no kernel: main memory 4.29 TB/s (copy), fp32 FMA 65.9 TFLOP/s"
 
 
 def test_levels_are_where_neighbouring_sizes_agree(view):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from golden import GOLDEN
 from judged_view import judged_again
 
-from ridgebench.plot import finding, page, panel, points, titles
+from ridgebench.plot import doubt, finding, page, panel, points, titles
 from ridgebench.records import Row, load_run
 from ridgebench.view import View, make_view
 
@@ -116,14 +116,15 @@ def test_titles_claim_nothing_of_a_roof_whose_control_moved():
     assert finding.roofline_title(calm) == finding.roofline_title(golden())
     moved = with_control(golden(), "dram/copy", 1.07)
     assert finding.roofline_title(moved) == (
-        "fp32 matmul reaches 88 % of this machine's FMA roof; no claim on the memory roofs: controls moved by 107 %"
+        "fp32 matmul reaches 88 % of this machine's FMA roof"
     )
-    assert titles.time_title(moved).endswith("matmul 1.14; slowest row: 27.9; "
-                                              "no claim on the memory roofs: controls moved by 107 %")
+    assert doubt.doubt(moved) == "The memory roofs drifted during the run: controls moved by 107 %" and not doubt.doubt(golden())
+    assert titles.time_title(moved).endswith("best hand-written rows: matmul 1.14; slowest row: 27.9")
     both = with_control(moved, "fma", -0.5)
-    assert finding.roofline_title(both) == "No claim on the memory and FMA roofs: controls moved by 50 to 107 %"
-    assert titles.time_title(both) == "No claim on the memory and FMA roofs: controls moved by 50 to 107 %"
-    assert finding.roofline_title(both.only("bf16")).startswith("bf16: no claim on the ")
+    assert finding.roofline_title(both) == "15 verified rows under roofs that drifted"
+    assert titles.time_title(both) == "Time of 15 verified rows; the roofs of the best ones drifted"
+    assert doubt.doubt(both) == "The memory and FMA roofs drifted during the run: controls moved by 50 to 107 %"
+    assert finding.compute_bound(both) == []
 
 
 def test_a_naive_row_heads_no_figure():
@@ -183,10 +184,11 @@ def test_no_title_rests_on_a_run_that_did_not_end():
     for change, why in (({"ended": None}, "the run has no end"), ({"interrupted": True}, "the run was interrupted")):
         view = described(golden(), **change)
         for title in (finding.roofline_title, titles.time_title, titles.error_title):
-            assert title(view) == f"No claim: {why}; 15 verified rows"
-        assert finding.roofline_title(view.only("bf16")).startswith("bf16: no claim: the run ")
+            assert title(view) == "15 verified rows of an unfinished run"
+        assert doubt.doubt(view) == f"No claim: {why}"
+        assert finding.roofline_title(view.only("bf16")) == "bf16: 7 verified rows of an unfinished run"
         assert "unfinished run" in page.subtitle(view) and finding.compute_bound(view) == []
-    assert "cut off" in finding.roofline_title(judged_again(replace(golden(), torn=True)))
+    assert "cut off" in doubt.doubt(judged_again(replace(golden(), torn=True)))
     foreign = described(golden(), ended=None, imported={"tool": "other"})
     assert finding.roofline_title(foreign) == finding.roofline_title(golden())
 
@@ -211,6 +213,6 @@ def test_what_the_run_recorded_counts_and_not_the_rows():
     control = {"ceiling": ceiling, "control": f"{ceiling}:control", "change": -0.031, "moved": True, "earlier": False}
     doubted = described(golden(), controls=[control], doubted={row.id: [ceiling]})
     assert panel.share_text(packed(doubted), doubted) == "~88" and doubted.moved == {ceiling: -0.031}
-    assert "no claim on the FMA roof: its control moved by 3 %" in finding.roofline_title(doubted)
+    assert doubt.doubt(doubted) == "The FMA roof drifted during the run: its control moved by 3 %"
     earlier = replace(doubted, rows=[one for one in doubted.rows if one.id != ceiling])
-    assert "no claim on the earlier roof: its control moved by 3 %" in finding.moved_finding(earlier)
+    assert "the earlier roof drifted during the run: its control moved by 3 %" in doubt.drift(earlier)
