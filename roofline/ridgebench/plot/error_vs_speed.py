@@ -60,7 +60,7 @@ def draw(view: View, theme: Theme) -> Figure:
         return figure
     top = grid.draw_legend(page, view, theme, top - 0.05, [("solid", "up to the tolerance")])
     x, y = _limits(view, rows)
-    panels = grid.make_panels(figure, page, view, (x, y), top, theme)
+    panels = grid.make_panels(figure, page, view, (x, y), top, theme, view.operations)
     rail, edge = (10 ** (y[0] + (y[1] - y[0]) * share) for share in (_EXACT / 2, _EXACT))
     place = {row.id: (row.flops_per_s / view.unit[1], _error(row) or rail) for row in rows}
     for op, axes in panels.items():

@@ -45,10 +45,9 @@ def bottom(view: View) -> float:
 
 
 def make_panels(
-    figure: Figure, page: Axes, view: View, limits: tuple[Limits, Limits], top: float, theme: Theme
+    figure: Figure, page: Axes, view: View, limits: tuple[Limits, Limits], top: float, theme: Theme, operations: list[str]
 ) -> dict[str, Axes]:
-    """Axes by operation; only the outer ones have tick numbers."""
-    operations = view.operations
+    """Axes of these operations; only the outer ones have tick numbers."""
     columns = min(_COLUMNS, len(operations))
     rows = ceil(len(operations) / columns)
     width = (WIDTH - LEFT - MARGIN - _GAP * (columns - 1)) / columns
@@ -62,7 +61,7 @@ def make_panels(
         lowest = index + columns >= len(operations)
         axes.tick_params(labelleft=index % columns == 0, labelbottom=lowest)
         sign = neutral(view.points[0], "hand")
-        marker(page, left + 0.1, low + height + 0.13, sign, theme, shape(op, operations), 44)
+        marker(page, left + 0.1, low + height + 0.13, sign, theme, shape(op, view.operations), 44)
         title = labels.fit(op, NORMAL, width - 0.3, "bold")
         page.text(left + 0.24, low + height + 0.13, title, size=NORMAL, weight="bold", va="center")
         panels[op] = axes

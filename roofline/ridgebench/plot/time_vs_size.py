@@ -1,5 +1,7 @@
 """Time of one launch over size, with the least time that the measured roofs allow."""
 
+from dataclasses import replace
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -12,10 +14,18 @@ from .canvas import Limits, log_limits
 from .page import header, new_page, storage_note
 from .points import draw_paths, draw_points
 from .style import Theme
+from .sweeps import sweeps
 from .titles import time_title
 
 _BOUND, _FLOOR = "dashed", "dotted"
+_LEAST_SIZES = 3  # of one implementation, which are a sweep over size
 _DASH = 1.25  # half length of the mark of a single lower bound, as a factor of size
+
+
+def swept(view: View) -> View:
+    """The view with those operations of which one implementation has several sizes; empty where no size was swept."""
+    operations = {sweep.rows[0].op for sweep in sweeps(view.points) if len(sweep.rows) >= _LEAST_SIZES}
+    return replace(view, rows=[row for row in view.rows if row.role != "kernel" or row.op in operations])
 
 
 def _limits(view: View) -> tuple[Limits, Limits]:
@@ -47,19 +57,20 @@ def _draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
 
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    top = header(page, view, time_title(view), [storage_note(view)], theme)
+    shown = swept(view)
+    top = header(page, view, time_title(shown), [storage_note(view)], theme)
     grid.draw_undrawn_below(page, view)
-    rows = [row for row in view.points if row.bytes]
+    rows = [row for row in shown.points if row.bytes]
     if not rows:
         return figure
-    area = _limits(view)
+    area = _limits(shown)
     lines = [(_BOUND, "lower bound: max(FLOPs / roof, bytes / bandwidth)")]
     floor = view.device["launch_floor_s"]
     if floor:
         seen = "" if floor * 1e3 > 10 ** area[1][0] else " (below)"
         lines.append((_FLOOR, f"launch floor {digits(floor * 1e6)} µs{seen}"))
-    top = grid.draw_legend(page, view, theme, top - 0.05, lines)
-    panels = grid.make_panels(figure, page, view, area, top, theme)
+    top = grid.draw_legend(page, shown, theme, top - 0.05, lines)
+    panels = grid.make_panels(figure, page, view, area, top, theme, shown.operations)
     place = {row.id: (row.bytes / 1e6, row.time_median_s * 1e3) for row in rows}
     for op, axes in panels.items():
         own = [row for row in rows if row.op == op]
