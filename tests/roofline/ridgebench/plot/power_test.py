@@ -1,5 +1,6 @@
 """The figure of rate, clock and power: drawn where rows know all three, and for their rows alone."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -40,7 +41,15 @@ def test_it_names_the_slowest_clock_and_the_most_power(tmp_path, edit):
     assert {"clock, GHz", "power, W"} <= set(found)
     heading = " ".join(found)
     assert {"relu", "dot", "matmul"} <= set(found), "the key names the shapes"
-    assert "1.45 GHz" in heading and "the highest 1.98 GHz" in heading and "700 W" in heading
+    assert "The clock pays for power: 1.98 GHz at 410 W in " in heading and ", 1.45 GHz at 700 W in " in heading
+
+
+def test_the_title_follows_clocks_and_power(edit):
+    rows = placed(make_view(load_run(edit(with_power)), None))
+    even = [replace(row, telemetry={"window": {"power_w": 700.0}}) for row in rows]
+    assert title(even).startswith("At 700 W the clock pays: 1.98 GHz in ")
+    calm = [replace(row, clock_hz=1.98e9) for row in rows]
+    assert title(calm) == "The clock stays at 1.98 GHz up to 700 W"
 
 
 def test_a_row_that_lacks_one_of_them_is_left_out(edit):
