@@ -21,6 +21,12 @@ def rate(value: float, unit: str) -> str:
     return f"{digits(value / scale)} {prefix}{unit}"
 
 
+def in_one_unit(values: list[float], unit: str) -> list[str]:
+    """Values with the largest prefix that leaves none of them below a tenth: 0.537 GFLOP, 1,100 GFLOP."""
+    scale, prefix = next((p for p in _PREFIXES if min(values) >= 0.1 * p[0]), _PREFIXES[-1])
+    return [f"{digits(value / scale)} {prefix}{unit}" for value in values]
+
+
 def seconds(value: float) -> str:
     """A time with its unit: 373 us, 1.25 ms."""
     scale, unit = next((t for t in _TIMES if value >= t[0]), _TIMES[-1])

@@ -1,6 +1,7 @@
 """Slides 12 and 13: formats and devices."""
 
 from ridgebench.plot import labels
+from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import DIRECT, Theme, format_dash, format_letter
 from ridgebench.units import digits, rate
 
@@ -25,17 +26,18 @@ def _lead(group: Format) -> str:
 def formats(deck: Deck) -> Slide:
     shown = deck.formats[:MOST_LABELS]
     lines = [f"{_spoken(one)}: {rate(one.roof.flops_per_s, 'FLOP/s')}, ridge {digits(one.roof.ridge)}" for one in shown]
-    words = "Fewer bits raise the roof and move the ridge to the right. The slope stays." if len(shown) > 1 else (
+    words = "Fewer bits raise the roof of matrix products and move its ridge to the right. The slope stays." if len(shown) > 1 else (
         f"Here {_spoken(shown[0])} has the only roof.")
 
     def draw(stage: Stage) -> None:
         build_up.say(stage, words)
         stage.panel.gap(0.5)
+        drawing.common_slope(stage.plane, [one.roof for one in shown], stage.theme.muted)
         for one in shown:
             _draw_format(stage, one)
         stage.panel.key([_sample(one, stage.theme) for one in shown])
 
-    title = "Each format has its own roof" if len(shown) > 1 else f"One roof, for {_spoken(shown[0])}"
+    title = "Fewer bits: a higher roof on the same slope" if len(shown) > 1 else f"One roof, for {_spoken(shown[0])}"
     return Slide("formats", title, words, lines, build_up.info(deck), 5, draw)
 
 
@@ -47,9 +49,9 @@ def _sample(group: Format, theme: Theme) -> Sample:
 
 
 def _draw_format(stage: Stage, group: Format) -> None:
-    """The roof of a format by hue, dash and letter."""
+    """The flat roof of a format by hue, dash and letter; all formats share the slope."""
     plane, theme, name = stage.plane, stage.theme, _lead(group)
-    drawing.roof(plane, group.roof, theme.hue(name), 0.8, format_dash(name))
+    drawing.right_of_ridge(plane, group.roof, theme.hue(name), 0.8, format_dash(name))
     letter = format_letter(name)
     wide, high = labels.width(letter, plane.layout.text) + 0.1, plane.layout.line
     x, y = plane.area.right - 0.5, plane.inches(plane.ends()[1], group.roof.flops_per_s)[1]
@@ -79,12 +81,16 @@ def devices(deck: Deck) -> Slide:
             drawing.ridge(stage.plane, one.basis.roof, colour)
             for mark in [mark for mark in one.model if mark.op in ("relu", "gelu")] + one.path[-1:]:
                 drawing.mark(stage.plane, mark, colour)
+                if not index:
+                    stage.plane.wish(spoken(mark.op), mark.intensity, mark.rate, stage.theme.ink)
         if several == len(deck.compared):
             stage.panel.key(figure.key_of_devices(roofs, stage.theme))
         else:
             _ridge_bars(stage, roofs)
 
-    return Slide("devices", "Each device has its own ridge", words, lines, build_up.info(deck), 4, draw)
+    ridges = sorted(roof.ridge for _, roof in roofs)
+    title = f"The ridge is peak over bandwidth: {digits(ridges[0])} to {digits(ridges[-1])} FLOP per byte"
+    return Slide("devices", title, words, lines, build_up.info(deck), 4, draw)
 
 
 def _ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:

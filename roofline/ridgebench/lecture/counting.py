@@ -10,7 +10,7 @@ from ridgebench.plot import labels
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import blend
 from ridgebench.program import ask
-from ridgebench.units import digits, rate
+from ridgebench.units import digits, in_one_unit, rate
 
 from . import devices
 from .build_up import info, predict
@@ -19,7 +19,10 @@ from .layout import SLIDE
 from .panel import Bar, Panel
 
 _MODEL, _RANKS = "70B", "8"  # parameters and devices of the slide on memory
+_COUNTS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five"}
 _LAYERS, _WIDTH, _ROWS = ("16", "64", "256"), "8192", "4096"  # of the slide on activations
+_PART = 0.22  # share of the background in the colour of each further part of the state
+_PALE = 0.45  # the same in the colour of what is kept with checkpoints
 _KEPT = {"none": "all kept", "sqrt": "checkpoints"}  # what --checkpoint keeps
 _LARGE = replace(SLIDE, text=22.0)
 
@@ -63,10 +66,10 @@ def _rows(deck: Deck) -> list[tuple[str, ...]]:
     """The operations at their sizes: FLOPs, bytes, intensity; the verdict is for the class."""
     found = []
     marks = [*deck.shown.model, *deck.shown.path[-1:]]
-    for mark in marks:
+    flops, traffic = [mark.flops for mark in marks], [mark.flops / mark.intensity for mark in marks]
+    for mark, work, moved in zip(marks, in_one_unit(flops, "FLOP"), in_one_unit(traffic, "B")):
         size = f", {deck.shown.letter} = {mark.size}" if mark.size else ""
-        found.append((spoken(mark.op) + size, rate(mark.flops, "FLOP"), rate(mark.flops / mark.intensity, "B"),
-                      digits(mark.intensity), "?"))
+        found.append((spoken(mark.op) + size, work, moved, digits(mark.intensity), "?"))
     return found
 
 
@@ -79,17 +82,17 @@ def table(deck: Deck) -> Slide:
         panel = wide(stage)
         panel.text(words)
         panel.gap(0.8)
-        columns = [0.0, 0.34, 0.54, 0.70, 0.93]
+        columns = [(0.0, "left"), (0.50, "right"), (0.65, "right"), (0.87, "right"), (0.99, "right")]
         for index, line in enumerate([head, *lines]):
-            for share, text in zip(columns, line):
-                stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=_LARGE.text, va="top",
+            for (share, side), text in zip(columns, line):
+                stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=_LARGE.text, va="top", ha=side,
                                 weight="normal" if index else "bold")
             panel.y -= 1.55 * _LARGE.line
             if not index:
                 rule = panel.y + 0.35 * _LARGE.line
                 stage.page.plot([panel.box.left, panel.box.right], [rule, rule], color=stage.theme.muted, linewidth=1)
 
-    return Slide("operations", "Five operations: how much work for how many bytes?", words,
+    return Slide("operations", f"{_COUNTS.get(len(lines), len(lines))} operations: how much work for how many bytes?", words,
                  [" · ".join(line[:4]) for line in lines], predict(deck, "matmul", deck.shown.path[-1].shape), 5,
                  draw, axes=False)
 
@@ -116,7 +119,7 @@ def memory(deck: Deck) -> Slide:
     named += [(f"ZeRO stage {index}", answer) for index, answer in enumerate(stages, 1)]
     per = digits(whole["bytes_per_parameter"])
     words = (f"Training by AdamW in {precision} keeps {per} bytes for each parameter. "
-             f"{_MODEL} parameters on {_RANKS} devices: ZeRO splits the state step by step.")
+             f"ZeRO splits the state of {_MODEL} parameters over {_RANKS} devices. Activations come on top.")
     name = devices.short(find_sheet(on).name)
     limit = f"memory of one {name}{'' if deck.device.on else ', for comparison'}: {rate(capacity, 'B')}"
 
@@ -125,13 +128,37 @@ def memory(deck: Deck) -> Slide:
         panel.text(words, most=3)
         panel.gap(0.8)
         _stacked(stage, named, capacity, limit)
-        panel.gap(0.6)
-        panel.text("From left to right: parameters, gradients, optimizer. Activations come on top.", most=2)
+        _name_parts(stage, [part for part, _ in _parts(whole)])
 
     lines = [f"{name}: {rate(answer['bytes'], 'B')} per device" for name, answer in named]
-    return Slide("memory", "Bytes per parameter, against the memory", words, [f"{per} bytes per parameter", *lines],
+    return Slide("memory", _memory_title(named, capacity), words, [f"{per} bytes per parameter", *lines],
                  f"ridgebench plan zero --parameters {_MODEL} --stage 3 --ranks {_RANKS} --precision {precision}", 5, draw,
                  axes=False)
+
+
+def _memory_title(named: Sequence[tuple[str, dict]], capacity: float) -> str:
+    """The least that must be split until the state fits, or that it never does."""
+    fitting = next((one for one in named if one[1]["bytes"] <= capacity), None)
+    how, answer = fitting or named[-1]
+    needed, room = rate(answer["bytes"], "B"), rate(capacity, "B")
+    if fitting:
+        return f"{_MODEL} parameters fit with {how}: {needed} of {room}"
+    return f"{_MODEL} parameters do not fit, even with {how}: {needed} > {room}"
+
+
+def _tint(stage: Stage, index: int) -> str:
+    """The colour of a part of the state."""
+    return blend(stage.hue, stage.theme.background, _PART * index)
+
+
+def _name_parts(stage: Stage, parts: Sequence[str]) -> None:
+    """What the parts of the bars are, each beside a square of its colour."""
+    panel, left, side = stage.panel, stage.panel.box.left, 0.7 * _LARGE.line
+    panel.y -= 1.2 * _LARGE.line
+    for index, part in enumerate(parts):
+        stage.page.add_patch(Rectangle((left, panel.y), side, side, facecolor=_tint(stage, index), edgecolor="none"))
+        stage.page.text(left + 1.4 * side, panel.y + side / 2, part, size=_LARGE.text, va="center")
+        left += 2.6 * side + labels.width(part, _LARGE.text)
 
 
 def _stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
@@ -148,8 +175,7 @@ def _stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, l
         left = start
         for index, (_, value) in enumerate(_parts(answer)):
             long = room * value / longest
-            tint = blend(stage.hue, theme.background, 0.3 * index)
-            page.add_patch(Rectangle((left, panel.y), long, high, facecolor=tint, edgecolor=theme.background))
+            page.add_patch(Rectangle((left, panel.y), long, high, facecolor=_tint(stage, index), edgecolor=theme.background))
             left += long
         value = rate(answer["bytes"], "B")
         crossed = left < end < left + 0.2 + labels.width(value, _LARGE.text)
@@ -168,18 +194,21 @@ def _activation_bytes(layers: str, checkpoint: str) -> float:
 def activations(deck: Deck) -> Slide:
     answers = [(layers, {kind: _activation_bytes(layers, kind) for kind in _KEPT}) for layers in _LAYERS]
     longest = max(value for _, found in answers for value in found.values())
-    words = ("The backward pass needs the outputs of every layer. With checkpoints, training keeps about the square "
-             "root of them, and computes the others again: about one more forward pass.")
+    words = (f"The backward pass needs the outputs of every layer, here of width {_WIDTH} for {_ROWS} tokens. With checkpoints, "
+             "training keeps about the square root of them, and computes the others again: about one more forward pass.")
 
     def draw(stage: Stage) -> None:
         panel = wide(stage)
         panel.text(words, most=4)
         panel.gap(0.6)
-        panel.bars([Bar(f"{layers} layers, {_KEPT[kind]}", value / longest, rate(value, "B"), stage.hue, kind == "none")
+        panel.bars([Bar(f"{layers} layers, {_KEPT[kind]}", value / longest, rate(value, "B"),
+                            stage.hue if kind == "none" else blend(stage.hue, stage.theme.background, _PALE))
                     for layers, found in answers for kind, value in found.items()])
 
     lines = [f"{layers} layers: {rate(found['none'], 'B')} kept, {rate(found['sqrt'], 'B')} with checkpoints"
              for layers, found in answers]
-    return Slide("activations", "Activations, with and without checkpoints", words, lines,
+    most, kept = answers[-1][1]["none"], answers[-1][1]["sqrt"]
+    title = f"Checkpoints keep {rate(kept, 'B')} of {rate(most, 'B')} in {answers[-1][0]} layers"
+    return Slide("activations", title, words, lines,
                  f"ridgebench plan activations --layers {_LAYERS[1]} --width {_WIDTH} --batch {_ROWS} --checkpoint sqrt",
                  4, draw, axes=False)

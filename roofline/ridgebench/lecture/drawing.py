@@ -55,6 +55,17 @@ def slope(plane: Plane, of: Roof, colour: str) -> None:
     plane.line([(left, left * of.bytes_per_s), (end, end * of.bytes_per_s)], colour, gid="slope", over=2.4)
 
 
+def common_slope(plane: Plane, roofs: list[Roof], colour: str) -> None:
+    """The slope that several roofs share, up to the highest ridge."""
+    left, top = plane.ends()[0], max(roofs, key=lambda one: one.flops_per_s)
+    plane.line([(left, top.at(left)), (top.ridge, top.flops_per_s)], colour, 0.8, "solid", "slope", 2.4)
+
+
+def right_of_ridge(plane: Plane, of: Roof, colour: str, width: float, dash: Any) -> None:
+    """The flat part of a roof."""
+    plane.line(_corners(plane, of)[1:], colour, width, dash, "roof", 2.5)
+
+
 def flat(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
     """The peak alone, from edge to edge."""
     left, right = plane.ends()

@@ -63,7 +63,7 @@ def _from_run(deck: Deck) -> Slide:
     clock, power, reasons = measured.held(row) if row else (None, None, [])
     compute, memory = roof.flops_per_s / sheet.flops_per_s, roof.bytes_per_s / sheet.bytes_per_s
     words = (f"The measured peak is {deck.scene.rate(roof.flops_per_s)}, {percent(compute)} % of the data sheet. "
-             f"Memory reaches {percent(memory)} %.")
+             f"Memory reaches {percent(memory)} %. The ridge is at {digits(roof.ridge)} instead of {digits(sheet.ridge)}.")
     clocks = [("assumed", _peak_of(deck).get("clock_hz"), False), ("held", clock, True)]
     bars = [(name, hertz, filled) for name, hertz, filled in clocks if hertz]
     said = list(filter(None, [f"The board drew {digits(power)} W." if power else "", _capped(reasons)]))
@@ -86,7 +86,10 @@ def _from_run(deck: Deck) -> Slide:
             stage.panel.text(one, most=3)
 
     numbers = [words, *(f"clock {name}: {hertz / 1e9:.3g} GHz" for name, hertz, _ in bars), *said]
-    return Slide("limits", "Why the data sheet's peak stays out of reach", words, numbers, build_up.info(deck), 5, draw)
+    title = "Why the data sheet's peak stays out of reach"
+    if not deck.scene.doubt:
+        title = f"The device gives {percent(compute)} % of the data sheet's peak"
+    return Slide("limits", title, words, numbers, build_up.info(deck), 5, draw)
 
 
 def _of_host(deck: Deck) -> Slide:

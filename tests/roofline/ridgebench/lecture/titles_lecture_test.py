@@ -7,8 +7,10 @@ from golden import ROOT
 from judged_view import judged_again
 from made_up_lecture import golden, made_up, predict, square, template, timed
 
-from ridgebench.lecture import measured, model, scene, titles
-from ridgebench.lecture.layout import LECTURE, PAPER, fits
+from ridgebench.lecture import build_up, deck, figure, measured, model, scene, titles
+from ridgebench.lecture.layout import DOUBT, LECTURE, PAPER, fits
+from ridgebench.plot.drawing import drawing
+from ridgebench.plot.style import THEMES
 from ridgebench.records import load_run
 from ridgebench.view import View, make_view
 
@@ -143,3 +145,25 @@ def test_rows_that_grow_are_a_path_of_their_own():
     depth, found = measured.growing_rows(view_of(*rows, *other), "fp32")
     assert depth == 4096 and [mark.size for mark in found] == [1, 4, 64, 512]
     assert measured.growing_rows(view_of(*other), "fp32") == (0, [])
+
+
+def test_a_run_in_doubt_claims_nothing_and_says_why_in_one_last_line():
+    squares = [timed("matmul", "good", "fp32", square(n), min(1e11 * n / 6 * 0.9, 8e11), ROOF) for n in (16, 64, 256)]
+    calm = view_of(*relu_and_gelu(1.0), *squares)
+    ended = judged_again(replace(calm, environment=calm.environment | {"ended": None}))
+    controls = [replace(template(role), role="control", id=template(role).id + ":control", **{key: rate})
+                for role, key, rate in (("fma", "flops_per_s", 0.5e12), ("memory", "bytes_per_s", 0.5e11))]
+    drifted = judged_again(replace(calm, rows=[*calm.rows, *controls]))
+    assert not scene.make(calm, [], "fp32").doubt
+    for view, why in ((ended, "No claim: the run has no end"), (drifted, "drifted during the run: controls moved by 50 %")):
+        made = scene.make(view, [], "fp32")
+        of = deck.make(view, [], "fp32", "RUN", "ridgebench slides RUN")
+        slide = build_up.matmul(of)
+        with drawing(THEMES["light"]):
+            figures = [figure.draw(made, THEMES["light"], paper) for paper in (False, True)]
+            figures.append(deck.draw(slide, of, THEMES["light"]))
+        for drawn in figures[::2]:
+            (last,) = [text.get_text() for axes in drawn.axes for text in axes.texts if text.get_gid() == DOUBT]
+            assert why in last
+        assert slide.title == "By the model, matmul climbs and bends at the ridge"
+        assert "the work of ReLU" not in title(view) and "measured peak" not in title(view)

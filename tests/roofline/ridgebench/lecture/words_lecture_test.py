@@ -77,7 +77,7 @@ def test_a_sheet_of_ones_own_is_named_by_its_name(tmp_path):
 
 def test_one_roof_is_not_called_several():
     of = deck_of("h100-sxm")
-    assert comparison.formats(of).title == "Each format has its own roof"
+    assert comparison.formats(of).title == "Fewer bits: a higher roof on the same slope"
     alone = comparison.formats(replace(of, formats=of.formats[:1]))
     assert alone.title.startswith("One roof, for ")
     assert "beyond these axes" in comparison.devices(replace(of, beside=[])).say
@@ -96,3 +96,37 @@ def test_a_folder_that_cannot_be_made_is_named_without_a_number(tmp_path, capfd)
     assert plot.main(["--on", "h100-sxm", "--out", str(tmp_path / "file" / "below")]) == 2
     error = capfd.readouterr().err
     assert "Errno" not in error and error.count("\n") == 1
+
+
+def test_words_of_one_drawn_roof_are_about_matrix_products():
+    of = deck_of("h100-sxm")
+    costs = counting.costs(of)
+    assert costs.title == "One byte takes as long as 295 FLOP" and "matrix products in bf16" in costs.say
+    assert costs.numbers == ["one byte: 299 fs", "one FLOP: 1.01 fs", "ratio: 295"]
+    assert titles.finding(scene.make(None, THREE, None), LECTURE) == (
+        "bf16 matrix products bend at 295, 206 and 292 FLOP per byte on H100 SXM, H200 and B200"
+    )
+
+
+@pytest.mark.parametrize("name, flat", [("h100-sxm", "all but matmul: 67 TFLOP/s"), ("t4", "")])
+def test_the_second_flat_roof_is_named(name, flat):
+    made = scene.make(None, [name], "bf16" if flat else "fp32")
+    assert figure.own_flat(made.first, made.unit) == flat
+    with files.drawing(LIGHT):
+        drawn = figure.draw(made, LIGHT)
+    shown = [text.get_text() for axes in drawn.axes for text in axes.texts if text.get_gid() == drawing.FLAT]
+    assert shown == [flat] * bool(flat)
+
+
+def test_numbers_of_a_column_have_one_unit():
+    lines = counting.table(deck_of("h100-sxm")).numbers
+    assert [line.split(" · ")[1].split(" ")[1] for line in lines] == ["GFLOP"] * 5
+    assert [line.split(" · ")[2].split(" ")[1] for line in lines] == ["GB"] * 5
+
+
+@pytest.mark.parametrize("name, title", [
+    ("h100-sxm", "70B parameters do not fit, even with ZeRO stage 3: 105 GB > 80 GB"),
+    ("h200", "70B parameters fit with ZeRO stage 3: 105 GB of 141 GB"),
+])
+def test_the_slide_on_memory_says_what_fits(name, title):
+    assert counting.memory(deck_of(name)).title == title
