@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.plot import labels
+from ridgebench.plot.doubt import DOUBT
 from ridgebench.plot.style import Theme
 
 _POINTS = 72.0  # per inch
@@ -13,7 +14,6 @@ _LEADING = 1.38  # height of a line over the size of its text
 _LARGEST_TITLE = 1.3  # scale of the title's text
 WIDEST_TICK = "10,000"
 _FOOT = 1.35  # lines of text from the last line to what is above it
-DOUBT = "doubt"  # group id of the last line
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from ridgebench.view import View
 
 from .style import family
 
+DOUBT = "doubt"  # group id of the line on it
 ENGINES = {"fma": "FMA", "tensor": "tensor"}
 
 

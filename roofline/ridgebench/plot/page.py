@@ -11,13 +11,12 @@ from ridgebench.units import counted
 from ridgebench.view import ORDER, View, ordered
 
 from . import labels
-from .doubt import doubt
+from .doubt import DOUBT, doubt
 from .style import NORMAL, SIZE, SMALL, TITLES, Theme, family
 
 MARGIN = 0.3  # inches
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
-DOUBT = "doubt"  # group id of the line on it
 _GRAVITY = (*BROKEN, "skipped")
 
 

@@ -8,7 +8,8 @@ from judged_view import judged_again
 from made_up_lecture import golden, made_up, predict, square, template, timed
 
 from ridgebench.lecture import build_up, deck, figure, measured, model, scene, titles
-from ridgebench.lecture.layout import DOUBT, LECTURE, PAPER, fits
+from ridgebench.lecture.layout import LECTURE, PAPER, fits
+from ridgebench.plot.doubt import DOUBT
 from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import THEMES
 from ridgebench.records import load_run
