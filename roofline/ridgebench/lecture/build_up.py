@@ -3,8 +3,9 @@
 from typing import Optional
 
 from ridgebench.plot.finding import spoken
-from ridgebench.plot.style import blend
-from ridgebench.units import digits, rate
+from ridgebench.plot.style import blend, shape
+from ridgebench.units import digits, percent, rate
+from ridgebench.view import OPERATIONS
 
 from . import drawing, figure, model, titles
 from .deck import Deck, Slide, Stage
@@ -50,7 +51,13 @@ def points(stage: Stage, ops: tuple[str, ...], new: bool) -> None:
                 drawing.mark(stage.plane, mark, colour)
         mark = stage.deck.measured(op) or _known(stage.deck, op)
         if new and mark:
-            stage.plane.wish(spoken(op), mark.intensity, mark.rate, stage.theme.ink)
+            stage.plane.wish(spoken(op) + _share(stage.deck, op), mark.intensity, mark.rate, stage.theme.ink)
+
+
+def _share(deck: Deck, op: str) -> str:
+    """' 91 %', what an operation reaches of the model; empty where the run claims nothing of it."""
+    allowed, seen = _known(deck, op), deck.measured(op)
+    return f" {percent(seen.rate / allowed.rate)} %" if allowed and seen and seen.heads and not deck.scene.doubt else ""
 
 
 def _known(deck: Deck, op: str) -> Optional[Mark]:
@@ -71,22 +78,23 @@ def _ends(stage: Stage, marks: list[Mark], letter: str) -> None:
         stage.plane.wish(f"{letter} = {mark.size}", mark.intensity, mark.rate, tone)
 
 
-def _kinds(stage: Stage, measured: bool) -> None:
-    """What hollow and filled points and thin roofs are."""
-    samples = [Sample("by the model", stage.hue, marker="o", filled=False)]
+def _kinds(stage: Stage, op: str, measured: bool) -> None:
+    """What hollow and filled points, of the shape of an operation, and thin roofs are."""
+    sign = shape(op, list(OPERATIONS))
+    samples = [Sample("by the model", stage.hue, marker=sign, filled=False)]
     if measured:
-        samples.append(Sample("measured", stage.hue, marker="o"))
+        samples.append(Sample("measured", stage.hue, marker=sign))
     if stage.deck.shown.roofs_beside(more=stage.deck.batching):
         samples.append(Sample(drawing.OWN_MEANING, _fade(stage), width=drawing.OWN))
     stage.panel.gap(0.7)
     stage.panel.key(samples)
 
 
-def predict(deck: Deck, op: str, shape: str = "") -> str:
+def predict(deck: Deck, op: str, sizes: str = "") -> str:
     """The command that gives an operation's numbers again, at the size of its point."""
     mark = _known(deck, op)
-    shape = shape or (mark.shape if mark else model.default_shape(op, deck.device.host))
-    return f"ridgebench predict {op} {shape} --format {deck.scene.format} --on {deck.source}"
+    sizes = sizes or (mark.shape if mark else model.default_shape(op, deck.device.host))
+    return f"ridgebench predict {op} {sizes} --format {deck.scene.format} --on {deck.source}"
 
 
 def _axes(deck: Deck) -> Slide:
@@ -163,7 +171,7 @@ def _relu(deck: Deck) -> Slide:
         ground(stage)
         points(stage, ("relu",), new=True)
         say(stage, words, *more)
-        _kinds(stage, bool(seen))
+        _kinds(stage, "relu", bool(seen))
 
     title = "ReLU waits for memory" if mark is None or mark.waits else "ReLU waits for arithmetic"
     return Slide("relu", title, " ".join([words, *more]), _numbers(deck, "relu"),
@@ -182,7 +190,7 @@ def _gelu(deck: Deck) -> Slide:
             return
         stage.panel.gap(0.8)
         stage.panel.bars(figure.bars_of(pair, stage.hue))
-        _kinds(stage, bool(deck.measured("gelu")))
+        _kinds(stage, "gelu", bool(deck.measured("gelu")))
 
     return Slide("gelu", titles.pair_title(pair), words, _numbers(deck, "relu") + _numbers(deck, "gelu"),
                  predict(deck, "gelu"), 5, draw)
@@ -202,7 +210,7 @@ def batching(deck: Deck) -> Slide:
         grown = f"m = {deck.batching[0].size} to {deck.batching[-1].size}"
         rows = f"The path: {grown} rows times a matrix of {deck.depth} × {deck.depth}."
         say(stage, words, rows, *more)
-        _kinds(stage, bool(deck.measured_batching))
+        _kinds(stage, "matmul", bool(deck.measured_batching))
 
     title = f"Batching climbs the slope: m = {bend} rows reach the ridge" if bend else "Batching climbs the slope"
     return Slide("batching", title, " ".join([words, *more]),
@@ -238,7 +246,7 @@ def matmul(deck: Deck) -> Slide:
         paths(stage, deck.shown.path, deck.shown.measured_path, new=True)
         _ends(stage, shown.path, letter)
         say(stage, words, *more, *seen)
-        _kinds(stage, bool(marks))
+        _kinds(stage, "matmul", bool(marks))
 
     return Slide("matmul", _matmul_title(deck), " ".join([words, *more, *seen]),
                  [f"{letter} = {mark.size}: {digits(mark.intensity)} FLOP per byte, {deck.scene.rate(mark.rate)}"

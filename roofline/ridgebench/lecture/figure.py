@@ -129,14 +129,17 @@ def _name_own(plane: Plane, marks: list[Mark]) -> None:
 def bars_of(pair: tuple[Mark, Mark], colour: str) -> list[Bar]:
     """The times of ReLU and GeLU."""
     longest = max(mark.seconds for mark in pair)
-    return [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured)
-            for mark in pair]
+    texts = titles.durations([mark.seconds for mark in pair])
+    return [Bar(spoken(mark.op), mark.seconds / longest, text, colour, mark.measured) for mark, text in zip(pair, texts)]
 
 
 def _draw_panel(panel: Panel, scene: Scene) -> None:
     theme = panel.theme
     panel.gap(0.3)
     panel.key(_key_of(scene, theme))
+    if len(scene.shown) > 1:
+        _draw_times(panel, scene)
+        return
     pair = titles.times(scene.first, scene.format)
     if pair is None:
         return
@@ -144,13 +147,28 @@ def _draw_panel(panel: Panel, scene: Scene) -> None:
     colour = _hue(scene, 0, theme)
     where = "measured" if pair[0].measured else "by the model"
     room = panel.y
-    whose = f"on {scene.first.device.name}" if len(scene.shown) > 1 else "for one pass"
-    panel.text(f"Time {whose}, {where}", weight="bold", most=2)
+    panel.text(f"Time for one pass, {where}", weight="bold", most=2)
     if panel.bars(bars_of(pair, colour)):
         panel.gap(0.3)
         work = digits(pair[1].flops / pair[0].flops)
         panel.text(f"GeLU does {work} times the work of ReLU on the same bytes.", most=4)
     else:
+        panel.y = room
+
+
+def _draw_times(panel: Panel, scene: Scene) -> None:
+    """The times of one operation on several devices by the model, where all have it at one size."""
+    marks = [next(iter(one.model), None) for one in scene.shown]
+    known = [mark for mark in marks if mark]
+    if len(known) < len(marks) or len({(mark.op, mark.flops) for mark in known}) > 1:
+        return
+    panel.gap(1.0)
+    room, longest = panel.y, max(mark.seconds for mark in known)
+    panel.text(f"Time of {spoken(known[0].op)}, by the model", weight="bold", most=2)
+    texts = titles.durations([mark.seconds for mark in known])
+    rows = [Bar(one.device.name, mark.seconds / longest, text, device_hue(index, panel.theme), False)
+            for index, (one, mark, text) in enumerate(zip(scene.shown, known, texts))]
+    if not panel.bars(rows):
         panel.y = room
 
 
@@ -170,10 +188,10 @@ def _key_of(scene: Scene, theme: Theme) -> list[Sample]:
             speed = rate(roof.bytes_per_s, "B/s") + (f" ({roof.stream})" if roof.stream else "")
             found.append(Sample(f"{name}: {scene.rate(roof.flops_per_s)}, {speed}", colour, dash,
                                 width=1.0 if dash == "solid" else 0.5))
-    round_ = shape("dot", [])
+    sign = shape(shown.path[0].op if shown.path else shown.model[0].op, list(OPERATIONS))
     if shown.points or shown.measured_path:
-        found.append(Sample("measured", colour, marker=round_))
-    found.append(Sample("by the model", colour, marker=round_, filled=False))
+        found.append(Sample("measured", colour, marker=sign))
+    found.append(Sample("by the model", colour, marker=sign, filled=False))
     if shown.roofs_beside():
         found.append(Sample(drawing.OWN_MEANING, colour, width=drawing.OWN))
     return found

@@ -14,13 +14,18 @@ from .scene import Scene, Shown
 _SAME = 0.1  # times that differ by less are called the same
 
 
+def durations(values: list[float]) -> list[str]:
+    """Times in the unit of the longest one, three digits: 0.641 ms, 0.279 ms."""
+    for scale, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
+        if max(values) >= 0.3 * scale:
+            break
+    scaled = [value / scale for value in values]
+    return [f"{value:.0f} {name}" if value >= 100 else f"{value:.3g} {name}" for value in scaled]
+
+
 def duration(seconds: float) -> str:
     """0.709 ms, 12.4 µs: three digits."""
-    for scale, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
-        if seconds >= 0.3 * scale:
-            break
-    value = seconds / scale
-    return f"{value:.0f} {name}" if value >= 100 else f"{value:.3g} {name}"
+    return durations([seconds])[0]
 
 
 def times(shown: Shown, format_: str) -> Optional[tuple[Mark, Mark]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from golden import ROOT
 
-from ridgebench.lecture import comparison, counting, deck, drawing, figure, scene, titles
+from ridgebench.lecture import build_up, comparison, counting, deck, drawing, figure, scene, titles
 from ridgebench.lecture.layout import LECTURE, PAPER
 from ridgebench.lecture.options import UserPoint
 from ridgebench.plot import cli as plot
@@ -130,3 +130,18 @@ def test_numbers_of_a_column_have_one_unit():
 ])
 def test_the_slide_on_memory_says_what_fits(name, title):
     assert counting.memory(deck_of(name)).title == title
+
+
+def test_the_times_of_several_devices_have_one_unit():
+    with files.drawing(LIGHT):
+        drawn = figure.draw(scene.make(None, THREE, None), LIGHT)
+    shown = {text.get_text() for axes in drawn.axes for text in axes.texts}
+    assert {"Time of ReLU, by the model", "0.641 ms", "0.447 ms", "0.279 ms"} <= shown
+
+
+def test_the_legend_has_the_shape_of_the_points():
+    of = deck_of("h100-sxm")
+    with files.drawing(LIGHT):
+        drawn = deck.draw(build_up.SLIDES[4](of), of, LIGHT)
+    signs = [line.get_marker() for axes in drawn.axes for line in axes.lines if line.get_marker() not in ("None", "")]
+    assert signs.count("^") == 2, "ReLU's point and its sample"
