@@ -4,6 +4,7 @@ from math import log10
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_WIDEST = 1e5  # from here on a number in one unit with others is too wide
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -22,8 +23,13 @@ def rate(value: float, unit: str) -> str:
 
 
 def in_one_unit(values: list[float], unit: str) -> list[str]:
-    """Values with the largest prefix that leaves none of them below a tenth: 0.537 GFLOP, 1,100 GFLOP."""
+    """Values with the largest prefix that leaves none of them below a tenth: 0.537 GFLOP, 1,100 GFLOP.
+
+    Values of too many powers of ten for a column have each its own prefix.
+    """
     scale, prefix = next((p for p in _PREFIXES if min(values) >= 0.1 * p[0]), _PREFIXES[-1])
+    if max(values) >= _WIDEST * scale:
+        return [rate(value, unit) for value in values]
     return [f"{digits(value / scale)} {prefix}{unit}" for value in values]
 
 
