@@ -129,6 +129,7 @@ inline double scores(const Shape& s) {
 inline const RegisterOperation attention_decode{{
     .name = "attention_decode",
     .dimensions = {"b", "h", "kv", "s", "d"},
+    .of_step = true,
     .formats = {Format::fp32, Format::fp16, Format::bf16},
     .flops =
         [](const Shape& s) {
@@ -147,7 +148,6 @@ inline const RegisterOperation attention_decode{{
     .reduction = [](const Shape& s) { return static_cast<double>(s["s"]); },
     .shapes = attention_decode_detail::sweep,
     .special = attention_decode_detail::scores,
-    .of_step = true,
     .refuses = [](const Shape& s) -> std::optional<std::string> {
       if (s["h"] % s["kv"] == 0) return std::nullopt;
       return "kv does not divide h; allowed: h a multiple of kv";

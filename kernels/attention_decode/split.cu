@@ -67,6 +67,9 @@ __device__ std::int64_t element_of(std::int64_t d, int lane, int i) {
 // The running softmax of a warp for kHeads query heads. Scores are exponents of 2.
 template <int kPer, int kHeads>
 struct Running {
+  // Tokens of a turn of the loops. More heads than one have enough work in two, and four would spill.
+  static constexpr int kTokens = kHeads == 1 ? 4 : 2;
+
   float query[kHeads][kPer];
   float max[kHeads];
   float sum[kHeads];
@@ -78,7 +81,7 @@ struct Running {
     float weight[kHeads];  // of token number `lane`: its score, then its exponential
 #pragma unroll
     for (int g = 0; g < kHeads; ++g) weight[g] = -FLT_MAX;
-#pragma unroll 4
+#pragma unroll kTokens
     for (int t = 0; t < count; ++t) {
       float key[kPer];
       load_lane(k + t * d, d, lane, key);
@@ -101,7 +104,7 @@ struct Running {
 #pragma unroll
       for (int i = 0; i < kPer; ++i) values[g][i] *= shrinkage;
     }
-#pragma unroll 4
+#pragma unroll kTokens
     for (int t = 0; t < count; ++t) {
       float value[kPer];
       load_lane(v + t * d, d, lane, value);

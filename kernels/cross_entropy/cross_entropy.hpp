@@ -48,6 +48,7 @@ inline void reference(const Shape& s, std::int64_t row, std::span<const View> in
 inline const RegisterOperation cross_entropy{{
     .name = "cross_entropy",
     .dimensions = {"m", "n"},
+    .of_step = true,
     .formats = {Format::fp32, Format::fp16, Format::bf16},
     .flops =
         [](const Shape& s) {
@@ -71,7 +72,6 @@ inline const RegisterOperation cross_entropy{{
         },
     .special =
         [](const Shape& s) { return static_cast<double>(s["m"]) * static_cast<double>(s["n"]); },
-    .of_step = true,
     .refuses = [](const Shape& s) -> std::optional<std::string> {
       if (s["n"] <= std::int64_t{1} << 31U) return std::nullopt;
       return "n is too large for labels in int32; allowed: up to 2^31";

@@ -41,6 +41,7 @@ inline void reference(const Shape& s, std::int64_t row, std::span<const View> in
 inline const RegisterOperation rmsnorm{{
     .name = "rmsnorm",
     .dimensions = {"m", "n"},
+    .of_step = true,
     .attributes = {{"eps", 1e-5}},
     .formats = {Format::fp32, Format::fp16, Format::bf16},
     .flops =
@@ -64,7 +65,6 @@ inline const RegisterOperation rmsnorm{{
           return row_sweep(profile, pace, machine, 2 * sizeof(float), kColumns);
         },
     .special = [](const Shape& s) { return static_cast<double>(s["m"]); },
-    .of_step = true,
 }};
 
 }  // namespace ridgebench

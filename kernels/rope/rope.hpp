@@ -73,6 +73,7 @@ inline double elements(const Shape& s) {
 inline const RegisterOperation rope{{
     .name = "rope",
     .dimensions = {"b", "s", "h", "d"},
+    .of_step = true,
     .formats = {Format::fp32, Format::fp16, Format::bf16},
     .flops = [](const Shape& s) { return 3 * rope_detail::elements(s); },
     .operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
@@ -85,7 +86,6 @@ inline const RegisterOperation rope{{
     .reference = rope_detail::reference,
     .reduction = [](const Shape&) { return 2.0; },
     .shapes = rope_detail::sweep,
-    .of_step = true,
     .refuses = [](const Shape& s) -> std::optional<std::string> {
       if (s["d"] % 2 == 0) return std::nullopt;
       return "d is odd; allowed: an even number, because the halves of a head form pairs";

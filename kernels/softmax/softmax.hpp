@@ -17,6 +17,7 @@ namespace ridgebench {
 inline const RegisterOperation softmax{{
     .name = "softmax",
     .dimensions = {"m", "n"},
+    .of_step = true,
     .formats = {Format::fp32, Format::fp16, Format::bf16},
     .flops =
         [](const Shape& s) {
@@ -47,7 +48,6 @@ inline const RegisterOperation softmax{{
         },
     .special =
         [](const Shape& s) { return static_cast<double>(s["m"]) * static_cast<double>(s["n"]); },
-    .of_step = true,
 }};
 
 }  // namespace ridgebench

@@ -416,7 +416,6 @@ TEST(StepOperations, SweepsHaveShapesThatTheirOperationsAccept) {
   const Machine machine{.units = 4, .caches = {{1, 32 << 10U, 1}, {3, 16 << 20U, 4}}};
   for (const auto& operation : Registry::instance().operations()) {
     if (!operation->of_step) continue;
-    EXPECT_TRUE(operation->shapes(Profile::lecture, Pace::fast, machine).empty());
     for (const Profile profile : {Profile::quick, Profile::standard, Profile::full}) {
       for (const Pace pace : {Pace::naive, Pace::fast}) {
         const std::vector<Shape> shapes = operation->shapes(profile, pace, machine);
