@@ -55,7 +55,7 @@ set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/ptxas_log.sh" ${CMAK
 # as registrations have.
 cubin_compression("${CMAKE_CUDA_COMPILER_VERSION}" "${RIDGEBENCH_TESTS}" cubin_compression)
 add_library(ridgebench_cuda INTERFACE)
-target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo --diag-suppress=445
+target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr $<$<BOOL:${RIDGEBENCH_LINES}>:-lineinfo> --diag-suppress=445
                        -Xptxas=-v --threads=2 ${cubin_compression} -Xcompiler=-Wall,-Wextra,-fopenmp
                        $<$<BOOL:${RIDGEBENCH_WERROR}>:--Werror=all-warnings>>)
 target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static ${CMAKE_DL_LIBS})

@@ -14,10 +14,10 @@
 #   --stages NAMES    only these stages of the command, separated by commas, in the order of the plan
 #   --rehearse        runs the stages on the simulated device of the tests; says what a stage lacks without a GPU
 #   --plan            prints stages, limits and what each decides; runs nothing
-#   --pack [FOLDER]   compiles for compute capability 9.0 and 9.0a, as for a release, and packs program, device tests and
-#                     their libraries into PREBUILT.tar.gz, which needs glibc 2.34; with FOLDER takes them from there instead
-#                     of compiling, and says which glibc these need. cuBLAS is not packed: half a gigabyte that
-#                     LD_LIBRARY_PATH names on the machine of the GPU.
+#   --pack [FOLDER]   compiles for compute capability 9.0 and 9.0a, as for a release but without line numbers, and packs
+#                     program, device tests and their libraries into PREBUILT.tar.gz, which needs glibc 2.34; with FOLDER
+#                     takes them from there instead of compiling, and says which glibc these need. cuBLAS is not packed:
+#                     half a gigabyte that LD_LIBRARY_PATH names on the machine of the GPU.
 #   PREBUILT  folder of the packed program (default build/gpu_check/prebuilt); a newer PREBUILT.tar.gz is unpacked there
 #   WORK      folder of the stages' results, kept between calls (default build/gpu_check/work)
 #   OUT       folder of the tar file (default build/gpu_check)
@@ -167,7 +167,7 @@ while (($#)); do
       ;;
     --plan) action=plan ;;
     --pack)
-      if [[ -z ${2-} ]]; then compile build/gpu_check/cuda 90-real -DRIDGEBENCH_RELEASE=ON -DRIDGEBENCH_FETCH=ON || exit 6; fi
+      if [[ -z ${2-} ]]; then compile build/gpu_check/cuda 90-real -DRIDGEBENCH_RELEASE=ON -DRIDGEBENCH_LINES=OFF -DRIDGEBENCH_FETCH=ON || exit 6; fi
       pack "${2:-build/gpu_check/cuda}"
       exit
       ;;
