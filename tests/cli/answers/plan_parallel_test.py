@@ -1,0 +1,71 @@
+"""`plan parallel` and `plan check` agree with the plans that they put together; LoRA and offload are precisions."""
+
+import re
+
+import pytest
+from command_line import refused, ridgebench
+from plans_test import plan, shown, terms
+
+
+def test_ways_to_spread_a_batch():
+    words = "parallel --model llama-3-8b --batch 8 --ranks 8 --micro-batches 8 --link nvlink4 --on h100-sxm"
+    reply = plan(words)
+    rows = {row["way"]: row for row in reply["ways"]}
+    assert list(rows) == [*(f"ZeRO stage {stage}" for stage in range(4)), "tensor", "pipeline"]
+    zero = plan("zero --params 8029995008 --ranks 8")["stages"]
+    for stage, one in enumerate(zero):
+        row = rows[f"ZeRO stage {stage}"]
+        assert (row["state_bytes"], row["communication_bytes"]) == (one["bytes"], one["communication_bytes"])
+    assert rows["tensor"]["communication_bytes"] == 32 * 8 * (8 * 4096 * 4096 * 2) * 7 / 8
+    assert rows["pipeline"]["idle_share"] == pytest.approx(7 / 15)
+    for row in rows.values():
+        assert row["bytes"] == row["state_bytes"] + row["activation_bytes"] and row["fits"] is (row["bytes"] <= 80e9)
+        assert row["link_time_s"] == pytest.approx(row["communication_bytes"] / 450e9)
+    text = shown(words)
+    assert "way " in text and "ZeRO stage 3" in text and "46.67 %" in text
+    refused(ridgebench("plan", "parallel", "--batch", "8", "--ranks", "2"), "the model is missing")
+    refused(ridgebench("plan", "parallel", "--model", "gpt-2", "--batch", "8", "--ranks", "2", "--link", "usb"), "'usb'")
+
+
+def test_lora_and_offload_are_precisions():
+    lora = plan("memory --params 7e9 --precision bf16-lora --adapters 1% --on h100")
+    assert lora["bytes_per_parameter"] == pytest.approx(2.12) and terms(lora)["adapters"] == pytest.approx(0.14e9)
+    offload = plan("memory --params 7e9 --precision bf16-offload --on h100")
+    assert (offload["bytes"], offload["host_bytes"], offload["host_link_bytes"]) == (14e9, 98e9, 28e9)
+    assert terms(offload)["adamw states on the host"] == 56e9 and "the device holds the parameters only" in offload["note"]
+    refused(ridgebench("plan", "memory", "--params", "1B", "--precision", "bf16-lora"), "--adapters and --precision bf16-lora")
+    refused(ridgebench("plan", "memory", "--params", "1B", "--adapters", "2%"), "--adapters and --precision bf16-lora")
+
+
+CHECK = "check --model llama-3-8b --tokens 1T --mfu 0.4 --batch 1 --gpus 64 --link nvlink4 --on h100-sxm"
+
+
+def test_the_checklist_has_six_rows_with_a_verdict():
+    reply = plan(CHECK + " --days 10")
+    assert [row["pass"] for row in reply["checks"]] == [True, False, False, False, True, True] and reply["pass"] is False
+    rows = {row["check"].split()[0].strip(",:"): row for row in reply["checks"]}
+    assert list(rows) == ["model", "optimizer", "activations", "FLOPs", "formats", "communication"]
+    fits, train = plan("fits --model llama-3-8b --batch 1 --ranks 64 --on h100"), plan(
+        "train --model llama-3-8b --tokens 1T --gpus 64 --mfu 0.4 --on h100")  # fmt: skip
+    assert rows["activations"]["value"] == fits["bytes"] and rows["FLOPs"]["value"] == train["days"]
+    assert rows["optimizer"]["remedy"] == fits["changes"][0]["change"] == "--stage 1"
+    sent = plan("zero --params 8029995008 --ranks 64 --stage 0")["communication_bytes"]
+    assert rows["communication"]["value"] == pytest.approx(sent / 450e9)
+    assert rows["communication"]["limit"] == pytest.approx(6 * 8029995008 * 4096 / (0.4 * 989.5e12))
+    better = plan(CHECK.replace("--gpus 64", "--gpus 512") + " --days 10 --stage 1")
+    assert better["pass"] is True and all(row["remedy"] is None for row in better["checks"])
+    text = shown(CHECK + " --days 10")
+    assert re.search(r"^  FLOPs and time +FAIL  [\d.]+ days, at most 10 days; --gpus \d+", text, re.MULTILINE)
+    assert re.search(r"^  model memory +pass ", text, re.MULTILINE) and re.search(r"^  pass +no$", text, re.MULTILINE)
+
+
+def test_one_device_needs_no_link_and_fp16_needs_loss_scaling():
+    one = plan("check --model gpt-2 --tokens 1B --mfu 0.3 --batch 4 --context 1024 --format fp16 --on h100")
+    assert [row["pass"] for row in one["checks"]] == [True, True, True, True, False, True]
+    assert "loss scaling" in one["checks"][4]["remedy"] and one["checks"][3]["limit"] is None
+    slow = plan(CHECK.replace("nvlink4", "1G"))
+    assert slow["checks"][5]["pass"] is False and "times the batch" in slow["checks"][5]["remedy"]
+    refused(ridgebench("plan", *CHECK.replace("--link nvlink4", "").split()), "64 devices need --link", "nvlink4")
+    refused(ridgebench("plan", *CHECK.replace("--model llama-3-8b", "").split()), "the model is missing")
+    refused(ridgebench("plan", *CHECK.split(), "--days", "0"), "--days is 0")
+    refused(ridgebench("plan", *CHECK.split(), "--mfu", "1.5"))
