@@ -13,12 +13,13 @@ from ridgebench.files import ResultsError, output_folder
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
 from ridgebench.records import Run, load_run
+from ridgebench.steps import holds_step, load_steps
 from ridgebench.streams import ENDING, ended
 from ridgebench.text import one_line
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
+from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, step, time_vs_size, working_set
 from .drawable import drawable, with_points
 from .drawing import file_name, save_all
 from .runs import devices_of, make_runs
@@ -97,6 +98,10 @@ def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
         raise ResultsError("--style reference draws the rows of a run; allowed: a results directory with it")
     if not options.results:
         return lecture.figures(None, options)
+    if any(map(holds_step, options.results)):
+        if len(options.results) > 1:
+            raise ResultsError("the figures of a step are those of one folder; allowed: one results directory")
+        return step.figures(load_steps(options.results[0]))
     views, folders = _open_views(options)
     if len(views) > 1:
         if options.style == "lecture":

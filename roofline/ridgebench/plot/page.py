@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any, Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -64,14 +65,9 @@ def _own_kernels(view: View) -> str:
     return f"{counted(count, 'row')} of own kernels not isolated" if count else ""
 
 
-def footer(view: View) -> str:
-    """The provenance of the run, enough to repeat it, after the rows that need a word."""
-    environment = view.environment
-    if "imported" in environment:
-        source = environment["imported"]
-        return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
-    parts = [
-        *filter(None, [_power_states(view), _own_kernels(view)]),
+def provenance(environment: Mapping[str, Any]) -> list[str]:
+    """What it takes to repeat a run."""
+    return [
         f"ridgebench {environment['version']}",
         f"commit {commit_of(environment, 12)}{' with local changes' if environment['dirty'] else ''}",
         environment["build"]["compiler"] or "compiler unknown",
@@ -80,7 +76,15 @@ def footer(view: View) -> str:
         f"profile {environment['profile']}",
         f"run {environment['run_id']}",
     ]
-    return " · ".join(parts)
+
+
+def footer(view: View) -> str:
+    """The provenance of the run after the rows that need a word."""
+    environment = view.environment
+    if "imported" in environment:
+        source = environment["imported"]
+        return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
+    return " · ".join([*filter(None, [_power_states(view), _own_kernels(view)]), *provenance(environment)])
 
 
 def title_lines(title: str, room: float) -> tuple[float, list[str]]:
@@ -121,7 +125,7 @@ def write_foot(page: Axes, left: str, views: list[View], theme: Theme) -> None:
 def write_last_line(page: Axes, left: str, count: str, theme: Theme) -> None:
     """Writes one text at the left end of the last line, as much of it as fits, and the other at its right end."""
     page.text(WIDTH - MARGIN, 0.1, count, size=SMALL, color=theme.muted, va="bottom", ha="right")
-    text = labels.fit(provenance, SMALL, WIDTH - 2 * MARGIN - labels.width(count, SMALL) - 0.2 * bool(count))
+    text = labels.fit(left, SMALL, WIDTH - 2 * MARGIN - labels.width(count, SMALL) - 0.2 * bool(count))
     page.text(MARGIN, 0.1, text, size=SMALL, color=theme.muted, va="bottom")
 
 

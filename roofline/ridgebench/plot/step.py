@@ -1,0 +1,190 @@
+"""The figures of a measured step: its time from the data sheet to the launches, and its memory over its launches."""
+
+from functools import partial
+from typing import Callable, Optional
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ridgebench.steps import Part, Step, StepFolder
+from ridgebench.units import digits, percent, seconds
+
+from . import labels
+from .page import MARGIN, WIDTH, add_axes, new_page, provenance, write_head, write_last_line
+from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
+
+_GROUPS = ("products", "optimizer", "the rest")
+_COLOURS = {"products": BLUE, "optimizer": VERMILLION, "the rest": GREEN}
+# Kinds of memory from the bottom of the picture to its top; the long-lived ones lie below.
+_KINDS = {
+    "parameters": ("parameters", BLUE),
+    "optimizer": ("optimizer", VERMILLION),
+    "gradients": ("gradients", GREEN),
+    "input": ("input and labels", "#8C8C8C"),
+    "loss": ("loss", "#5C5C5C"),
+    "activations": ("activations", PURPLE),
+    "activation_gradients": ("gradients of activations", "#B8860B"),
+}
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+
+
+def _group(part: Part) -> str:
+    if part.operation == "matmul":
+        return "products"
+    return "optimizer" if part.name == "optimizer" else "the rest"
+
+
+def _sums(step: Step, time_of: Callable[[Part], Optional[float]]) -> Optional[dict[str, float]]:
+    """Seconds of each group; None where one is unknown."""
+    sums = dict.fromkeys(_GROUPS, 0.0)
+    for part in step.parts:
+        value = time_of(part)
+        if value is None:
+            return None
+        sums[_group(part)] += value
+    return sums
+
+
+def _bars(step: Step) -> list[tuple[str, dict[str, float]]]:
+    """Name and parts of each bar, from the least time to the longest."""
+    record = step.record
+    found = [
+        ("data sheet", _sums(step, lambda part: part.sheet_s)),
+        ("measured roofs", _sums(step, lambda part: part.roof_s)),
+        ("its parts, one by one", _sums(step, lambda part: part.time_s)),
+        ("the step", {"the step": record["time_s"]}),
+    ]
+    if record["launch_gap_s"] and record["launch_gap_s"] > 0.01 * record["time_s"]:
+        found.append(("the step, launch by launch", {"the step": record["time_s"], "launches": record["launch_gap_s"]}))
+    return [(name, parts) for name, parts in found if parts]
+
+
+def waterfall_title(step: Step) -> str:
+    record = step.record
+    parts = _sums(step, lambda part: part.time_s) or {}
+    products = f"{percent(parts['products'] / sum(parts.values()))} %"
+    if record["sum_of_roofs_s"] is None:
+        return f"The step takes {seconds(record['time_s'])}; products are {products} of its parts"
+    share = f"{percent(record['sum_of_roofs_s'] / record['time_s'])} %"
+    return f"The step takes {seconds(record['time_s'])}, of which the roofs need {share}; products are {products} of its parts"
+
+
+def _subtitle(step: Step) -> str:
+    record = step.record
+    master = ", with a master copy" if record["master"] else ""
+    return (
+        f"{record['layers']} layers of {record['width']}, batch {record['batch']}, {record['format']}, {record['activation']}, "
+        f"{record['optimizer']}{master} · checkpoint {record['checkpoint']}, micro-batches {record['micro_batches']}"
+    )
+
+
+def _device(found: StepFolder, step: Step) -> str:
+    models = {one["name"]: one["model"] for one in found.environment["devices"]}
+    return f"{models.get(step.record['device']) or 'unknown model'} ({step.record['device']})"
+
+
+def _page(found: StepFolder, step: Step, title: str, theme: Theme) -> tuple[Figure, Axes, float]:
+    figure, page = new_page(theme)
+    known = [part for part in provenance(found.environment) if not part.startswith(("fill ", "profile "))]  # a step has none
+    write_last_line(page, " · ".join(known), "", theme)
+    return figure, page, write_head(page, title, [_device(found, step), _subtitle(step)], theme)
+
+
+def _legend(page: Axes, names: list[tuple[str, str]], top: float, theme: Theme) -> float:
+    left = MARGIN
+    for name, colour in names:
+        page.plot([left, left + 0.18], [top - 0.07] * 2, color=colour, lw=7, solid_capstyle="butt")
+        page.text(left + 0.26, top, name, size=NORMAL, va="top", color=theme.ink)
+        left += 0.26 + labels.width(name, NORMAL) + 0.3
+    return top - 0.3
+
+
+def draw_waterfall(found: StepFolder, step: Step, theme: Theme) -> Figure:
+    figure, page, top = _page(found, step, waterfall_title(step), theme)
+    bars = _bars(step)
+    colours = _COLOURS | {"the step": theme.muted, "launches": PURPLE}
+    used = [name for name in colours if any(name in parts for _, parts in bars)]
+    top = _legend(page, [(name, colours[name]) for name in used], top, theme)
+    left, bottom = 2.3, 0.75
+    axes = add_axes(figure, left, bottom, WIDTH - left - 1.1, top - bottom)
+    scale, unit = next(((s, u) for s, u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")) if step.record["time_s"] >= s), (1e-9, "ns"))
+    for place, (name, parts) in enumerate(bars):
+        begin = 0.0
+        for group, value in parts.items():
+            axes.barh(place, value / scale, left=begin / scale, color=colours[group], height=0.6)
+            begin += value
+        text = f" {digits(begin / scale)} {unit}"
+        axes.text(begin / scale, place, text, va="center", size=NORMAL, color=theme.ink, clip_on=False)
+    axes.set_yticks(range(len(bars)), [name for name, _ in bars])
+    axes.tick_params(labelsize=NORMAL)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.02 * max(sum(parts.values()) for _, parts in bars) / scale)
+    axes.set_xlabel(f"time of a step, {unit}")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return figure
+
+
+def memory_title(step: Step) -> str:
+    record = step.record
+    at = max(range(len(step.timeline)), key=lambda i: sum(step.timeline[i].live.values()))
+    scale, unit = _unit(record["peak_bytes"])
+    same = "as predicted" if record["peak_bytes"] == record["peak_predicted_bytes"] else (
+        f"where {digits(record['peak_predicted_bytes'] / scale)} {unit} were predicted")  # fmt: skip
+    phase = step.timeline[at].phase
+    where = f"in the {phase} pass" if phase in ("forward", "backward") else "in the optimizer's step"
+    return f"Memory peaks at {digits(record['peak_bytes'] / scale)} {unit} {where}, {same}"
+
+
+def _unit(value: float) -> tuple[float, str]:
+    return next((one for one in _UNITS if value >= one[0]), _UNITS[-1])
+
+
+def draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
+    figure, page, top = _page(found, step, memory_title(step), theme)
+    kinds = [kind for kind in _KINDS if any(moment.live.get(kind) for moment in step.timeline)]
+    top = _legend(page, [_KINDS[kind] for kind in kinds], top, theme)
+    left, bottom = 0.95, 0.75
+    axes = add_axes(figure, left, bottom, WIDTH - left - MARGIN, top - bottom - 0.25)
+    scale, unit = _unit(step.record["peak_bytes"])
+    edges = [launch - 0.5 for launch in range(len(step.timeline) + 1)]
+    below = [0.0] * len(step.timeline)
+    for kind in kinds:
+        above = [low + moment.live.get(kind, 0) / scale for low, moment in zip(below, step.timeline)]
+        axes.stairs(above, edges, baseline=below, fill=True, color=_KINDS[kind][1], lw=0)
+        below = above
+    peak = step.record["peak_predicted_bytes"] / scale
+    axes.axhline(peak, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
+    axes.text(0.995, peak, "predicted peak", transform=axes.get_yaxis_transform(), ha="right", va="bottom", size=SMALL, color=theme.ink)
+    axes.set_ylim(0, 1.08 * peak)
+    axes.set_xlim(-0.5, len(step.timeline) - 0.5)
+    axes.set_xlabel("launch of the step, in its order")
+    axes.set_ylabel(f"live memory, {unit}")
+    for first, last, phase in _phases(step):
+        if first:
+            axes.axvline(first - 0.5, color=theme.muted, lw=0.8)
+        if last - first > len(step.timeline) / 20:
+            axes.text((first + last - 1) / 2, 1.01, phase, transform=axes.get_xaxis_transform(), ha="center", va="bottom", size=NORMAL)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return figure
+
+
+def _phases(step: Step) -> list[tuple[int, int, str]]:
+    """First launch, end and name of each run of launches of one phase."""
+    found: list[tuple[int, int, str]] = []
+    for index, moment in enumerate(step.timeline):
+        if found and found[-1][2] == moment.phase:
+            found[-1] = (found[-1][0], index + 1, moment.phase)
+        else:
+            found.append((index, index + 1, moment.phase))
+    return found
+
+
+def figures(found: StepFolder) -> dict[str, Callable]:
+    """Functions that draw the figures of the first step of a folder, by file name. One without a time has memory only."""
+    step = found.steps[0]
+    drawn: dict[str, Callable] = {"step-memory": partial(draw_memory, found, step)}
+    if step.ok:
+        drawn["step-waterfall"] = partial(draw_waterfall, found, step)
+    return drawn

@@ -1,0 +1,71 @@
+"""Reads step.jsonl, which `ridgebench step` wrote."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from ridgebench.files import ResultsError, decoded, lines_of
+from ridgebench.records import parse, read_environment
+from ridgebench.text import clean
+
+NAME = "step.jsonl"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The launches of a step that do the same for different layers, measured by themselves."""
+
+    name: str
+    phase: str
+    operation: str
+    time_s: float
+    roof_s: Optional[float]
+    sheet_s: Optional[float]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What lives while a launch runs: bytes by kind."""
+
+    phase: str
+    live: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A measured step. Times are in seconds; a step that is not ok has none."""
+
+    id: str
+    record: dict[str, Any]
+    parts: list[Part]
+    timeline: list[Moment]
+
+    @property
+    def ok(self) -> bool:
+        return self.record["status"] == "ok"
+
+
+@dataclass(frozen=True)
+class StepFolder:
+    folder: Path
+    environment: dict[str, Any]
+    steps: list[Step]
+
+
+def holds_step(folder: Path) -> bool:
+    return (folder / NAME).is_file()
+
+
+def _step(record: dict[str, Any]) -> Step:
+    parts = [Part(**{key: one[key] for key in Part.__dataclass_fields__}) for one in record["parts"]]
+    timeline = [Moment(one["phase"], one["live"]) for one in record["timeline"]]
+    return Step(record["id"], record, parts, timeline)
+
+
+def load_steps(folder: Path) -> StepFolder:
+    """The steps of a results folder; raises ResultsError for what is missing or malformed."""
+    environment = clean(read_environment(folder / "environment.json"))
+    steps = [_step(clean(parse(decoded(line, origin), "step", origin))) for origin, line in lines_of(folder / NAME)]
+    if not steps:
+        raise ResultsError(f"{folder / NAME}: no step; allowed: a folder that `ridgebench step` wrote")
+    return StepFolder(folder, environment, steps)

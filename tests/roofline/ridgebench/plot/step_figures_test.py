@@ -1,0 +1,50 @@
+"""The figures of a measured step: what their titles say follows from the record, and nothing of a step that failed is timed."""
+
+import json
+
+import pytest
+from command_line import OK, ridgebench
+from ridgebench.plot import step as step_figures
+from ridgebench.steps import load_steps
+
+
+@pytest.fixture(scope="module", name="folder")
+def folder_fixture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("step") / "results"
+    done = ridgebench("step", "train", "--layers", "3", "--width", "64", "--batch", "16", "--device", "cpu", "--seconds", "0.05", "--out", folder)
+    assert done.returncode == OK, done.stderr
+    return folder
+
+
+def test_both_figures_are_drawn(folder, tmp_path):
+    assert ridgebench("plot", folder, "--out", tmp_path, "--formats", "svg").returncode == OK
+    assert {path.name for path in tmp_path.iterdir()} == {"step-memory.svg", "step-waterfall.svg"}
+    text = (tmp_path / "step-memory.svg").read_text("utf-8")
+    assert "as predicted" in text and "activations" in text and "backward" in text and "profile" not in text
+
+
+def test_titles_follow_from_the_record(folder):
+    (step,) = load_steps(folder).steps
+    record = step.record
+    roofs, whole = record["sum_of_roofs_s"], record["time_s"]
+    products = sum(part.time_s for part in step.parts if part.operation == "matmul") / sum(part.time_s for part in step.parts)
+    title = step_figures.waterfall_title(step)
+    assert f"the roofs need {100 * roofs / whole:.0f} %" in title.replace("≈", "") or roofs > whole
+    assert f"products are {100 * products:.0f} %" in title
+    assert "as predicted" in step_figures.memory_title(step)
+    record["peak_predicted_bytes"] *= 2
+    assert "were predicted" in step_figures.memory_title(step)
+
+
+def test_a_step_without_a_time_has_its_memory_only(folder, tmp_path):
+    record = json.loads((folder / "step.jsonl").read_text())
+    record |= dict.fromkeys(("time_s", "ci_low_s", "ci_high_s", "sum_of_operations_s", "sum_of_roofs_s", "unexplained_s", "launch_gap_s"))
+    record |= {"status": "wrong", "reason": "a launch is wrong", "samples_s": [], "parts": []}
+    (tmp_path / "step.jsonl").write_text(json.dumps(record) + "\n")
+    (tmp_path / "environment.json").write_bytes((folder / "environment.json").read_bytes())
+    assert list(step_figures.figures(load_steps(tmp_path))) == ["step-memory"]
+
+
+def test_two_folders_of_steps_are_refused(folder, tmp_path):
+    done = ridgebench("plot", folder, folder, "--out", tmp_path)
+    assert done.returncode == 2 and "one results directory" in done.stderr
