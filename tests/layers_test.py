@@ -25,10 +25,11 @@ MAY_INCLUDE = {
     "harness/device": BELOW_HARNESS | {"harness/base", "harness/device"},
     "harness/results": BELOW_HARNESS | {"harness/base", "harness/results"},
     "harness/measure": BELOW_HARNESS | {"harness/base", "harness/device", "harness/results", "harness/measure"},
+    "harness/step": BELOW_HARNESS | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step"},
     "harness/cli": BELOW_HARNESS
-    | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/cli"},
+    | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step", "harness/cli"},
     "harness/c": BELOW_HARNESS
-    | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/cli", "harness/c"},
+    | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step", "harness/cli", "harness/c"},
 }
 SOURCES = {".hpp", ".cpp", ".cu", ".cuh"}
 HOST_ONLY = {".hpp", ".cpp"}

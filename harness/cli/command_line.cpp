@@ -141,6 +141,7 @@ int run_command_line(int argc, char** argv) {
   std::vector<std::string> command_line(argv, argv + argc);
   add_run_command(app, command_line, code);
   add_duel_command(app, command_line, code);
+  add_step_command(app, command_line, code);
   add_predict_command(app);
   add_plan_command(app);
   add_number_command(app);

@@ -56,7 +56,13 @@ T read_format(const JsonObject& json, const char* key, T (*parse_name)(std::stri
 template <class T>
 void read_value(const JsonObject& json, const nlohmann::ordered_json& raw, const char* key,
                 const Bounds& bounds, T& value) {
-  if constexpr (kIsOptional<T>) {
+  if constexpr (kIsListOfKeyed<T>) {
+    value.clear();
+    for (const JsonObject& one : json.objects(key)) {
+      const std::size_t at = value.size();
+      read_object(one, raw.at(key).at(at), value.emplace_back());
+    }
+  } else if constexpr (kIsOptional<T>) {
     value.reset();
     if (!json.is_null(key)) read_value(json, raw, key, bounds, value.emplace());
   } else if constexpr (NamedEnum<T>) {

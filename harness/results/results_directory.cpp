@@ -28,9 +28,18 @@ namespace ridgebench {
 namespace {
 
 // Every file that write_atomically() and drop() write in a results folder.
-constexpr std::array<std::string_view, 6> kWritten{"environment.json", "records.jsonl",
-                                                   "duels.jsonl",      "benchmark.json",
-                                                   kJudgedFile,        "SHA256SUMS"};
+constexpr std::array<std::string_view, 7> kWritten{
+    "environment.json", kRecordsFile, kDuelsFile,  kStepFile,
+    "benchmark.json",   kJudgedFile,  "SHA256SUMS"};
+
+// The files of results, of which a folder has one, and what each holds.
+struct ResultsFile {
+  std::string_view name;
+  std::string_view holds;
+};
+constexpr std::array kResultsFiles{ResultsFile{kRecordsFile, "a run"},
+                                   ResultsFile{kDuelsFile, "duels"},
+                                   ResultsFile{kStepFile, "a step"}};
 
 // Length of the file up to and including its last newline. Throws UsageError if it cannot be read.
 off_t whole_lines(const std::filesystem::path& path) {
@@ -110,16 +119,18 @@ ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std:
   std::error_code error;
   std::filesystem::create_directories(path_, error);
   if (error) refuse(given_, error.message());
-  const bool is_run = file_ == kRecordsFile;
-  if (const auto other = is_run ? kDuelsFile : kRecordsFile; exists(path_ / other, error)) {
-    throw UsageError(fmt::format("{} holds {}; allowed: a new folder", given_.string(), other));
+  for (const ResultsFile& other : kResultsFiles) {
+    if (other.name == file_ || !exists(path_ / other.name, error)) continue;
+    throw UsageError(
+        fmt::format("{} holds {}; allowed: a new folder", given_.string(), other.name));
   }
   const std::filesystem::path records = path_ / file_;
   const bool described = exists(path_ / "environment.json", error);
   const auto refuse_the_run = [&] {
+    const auto* const own = std::ranges::find(kResultsFiles, file_, &ResultsFile::name);
     throw UsageError(fmt::format("{} already holds {}; allowed: a folder without results{}",
-                                 given_.string(), is_run ? "a run" : "duels",
-                                 is_run ? ", or --resume " + given_.string() : ""));
+                                 given_.string(), own->holds,
+                                 file_ == kRecordsFile ? ", or --resume " + given_.string() : ""));
   };
   if (!resume && described && !exists(records, error)) refuse_the_run();
   std::tie(records_, locked_) = open_records(given_, records);

@@ -16,13 +16,14 @@ namespace ridgebench {
 
 inline constexpr std::string_view kRecordsFile = "records.jsonl";
 inline constexpr std::string_view kDuelsFile = "duels.jsonl";
+inline constexpr std::string_view kStepFile = "step.jsonl";
 
 class ResultsDirectory {
  public:
   // Creates the folder (with parents) or, for a resumed run, cuts a half-written last line off the
   // file of results. The process locks that file until it ends, so that a folder has one run at a
   // time. Throws UsageError if another process has the lock, if a new run finds an earlier one, if
-  // the folder has the other file of results, or if it cannot be written to. A folder that is
+  // the folder has another file of results, or if it cannot be written to. A folder that is
   // refused stays as it was.
   ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file = kRecordsFile);
   ResultsDirectory(const ResultsDirectory&) = delete;  // owns a file descriptor
@@ -66,8 +67,8 @@ class ResultsDirectory {
 };
 
 // The files that SHA256SUMS lists, as far as they exist.
-inline constexpr std::array kChecked{"environment.json", "records.jsonl", "duels.jsonl",
-                                     "benchmark.json", "judged.json"};
+inline constexpr std::array kChecked{"environment.json", "records.jsonl",  "duels.jsonl",
+                                     "step.jsonl",       "benchmark.json", "judged.json"};
 
 // Creates `results/local/<UTC time>`, with -2, -3... where a run began in the same second. No other
 // process gets the same folder. Throws UsageError.

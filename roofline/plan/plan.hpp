@@ -155,6 +155,8 @@ struct ActivationQuestion {
   double micro_batches = 1;      // gradient accumulation keeps one micro-batch at a time
   bool pre_activations = false;  // keep the values before the nonlinearity too
   bool scores = false;           // attention that is not fused keeps its scores
+  // The step clears its gradients by zeros, so that the first micro-batch adds to them, too.
+  bool adds_gradients = false;
   std::string checkpoint = "none";
   Format format = Format::bf16;
 };

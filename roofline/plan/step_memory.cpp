@@ -95,12 +95,12 @@ StepMemory step_memory(const ActivationQuestion& q) {
   const double element = info(q.format).storage_bytes;
   const double width = q.width.value_or(0);
   const double rows = micro_batch_rows(q);
-  const bool parts = q.micro_batches > 1;
+  const bool adds = q.micro_batches > 1 || q.adds_gradients;
   StepMemory memory{
       .u = rounded(rows * width * element),
-      .weight_bytes = parts ? rounded(width * width * element) : 0,
+      .weight_bytes = adds ? rounded(width * width * element) : 0,
       .batch_bytes = rounded(q.batch * width * element) + rounded(q.batch * kLabelBytes),
-      .loss_bytes = rounded(rows * kLossBytes),
+      .loss_bytes = rounded(q.batch * kLossBytes),
       .segment = segments.length,
       .segments = segments.count(),
       .extra_forwards = segments.full         ? (segments.layers - 1) / 2
@@ -111,7 +111,7 @@ StepMemory step_memory(const ActivationQuestion& q) {
       .accumulates = false};
   const double beside_weight = outputs_beside_weight(segments) - 1;
   const double at_weight = (beside_weight + 1) * memory.u + memory.weight_bytes;
-  if (parts && at_weight > (memory.outputs + memory.gradients) * memory.u) {
+  if (adds && at_weight > (memory.outputs + memory.gradients) * memory.u) {
     memory.outputs = beside_weight;
     memory.gradients = 1;
     memory.accumulates = true;

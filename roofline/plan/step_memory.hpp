@@ -16,14 +16,15 @@ namespace ridgebench {
 // (pre_activations) z_l = h_(l-1) W_l^T. A kernel has its inputs and its output in memory at once,
 // and what no later kernel reads is freed. The backward pass computes dz_l from dh_l, then the
 // gradient of W_l, then dh_(l-1). Gradients of weights stay allocated. A later micro-batch writes
-// its gradient of W_l into a temporary and adds it.
+// its gradient of W_l into a temporary and adds it, and so does the first one where the question
+// says so.
 //
 // `u` is one tensor of rows x width of a micro-batch, and the counts below leave out h_0, which is
-// a view of the input. The input and its labels (int32) are those of the whole batch, and the loss
-// has an fp32 number a row. Tensors are rounded up to 256 bytes.
+// a view of the input. The input, its labels (int32) and the loss, an fp32 number a row, are those
+// of the whole batch. Tensors are rounded up to 256 bytes.
 struct StepMemory {
   double u;             // bytes of one output
-  double weight_bytes;  // of the temporary gradient of one layer; 0 with one micro-batch
+  double weight_bytes;  // of the temporary gradient of one layer; 0 without one
   double batch_bytes;   // the input and the labels
   double loss_bytes;
   double segment = 0;  // layers computed again at once, with checkpoints; 0: none, or `full`

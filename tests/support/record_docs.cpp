@@ -4,6 +4,7 @@
 
 #include "harness/results/judged/judged.hpp"
 #include "harness/results/record.hpp"
+#include "harness/step/step_record.hpp"
 
 namespace ridgebench {
 namespace {
@@ -234,20 +235,46 @@ std::string record_schema() {
   return schema.dump(1) + "\n";
 }
 
-std::string judged_schema() {
+namespace {
+
+// The schema of a document or a line without rules between its keys.
+template <Keyed T>
+std::string plain_schema(const char* id, const char* name, const char* title,
+                         const std::string& source) {
   ordered_json schema{
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
-      {"$id", kJudgedSchema},
-      {"title", "The judgement of runs: judged.json, and `ridgebench show DIR... --json`"},
-      {"description",
-       "Keys end in their unit, SI base units; null where unknown. Further keys may follow. "
-       "`record_docs judged_schema` writes this file from harness/results/judged."}};
-  schema.update(object_schema<JudgedDocument>());
+      {"$id", id},
+      {"title", title},
+      {"description", fmt::format("Keys end in their unit, SI base units; null where unknown. "
+                                  "Further keys may follow. {}",
+                                  source)}};
+  schema.update(object_schema<T>());
   schema["required"].insert(schema["required"].begin(), "schema");
-  ordered_json properties{{"schema", {{"const", kJudgedSchema}}}};
+  ordered_json properties{{"schema", {{"const", name}}}};
   properties.update(schema["properties"]);
   schema["properties"] = properties;
   return schema.dump(1) + "\n";
+}
+
+}  // namespace
+
+std::string judged_schema() {
+  return plain_schema<JudgedDocument>(
+      kJudgedSchema, kJudgedSchema,
+      "The judgement of runs: judged.json, and `ridgebench show DIR... --json`",
+      "`record_docs judged_schema` writes this file from harness/results/judged.");
+}
+
+std::string step_schema() {
+  return plain_schema<StepRecord>(
+      "urn:ridgebench:step:1", kStepSchema, "One step of step.jsonl",
+      "`record_docs step_schema` writes this file from harness/step/step_record.hpp.");
+}
+
+std::string step_key_table() {
+  std::string table = "| key | type | unit | meaning |\n| --- | --- | --- | --- |\n";
+  add_lines<StepRecord>(table, "");
+  return table;
 }
 
 std::string judged_key_table() {

@@ -16,9 +16,13 @@ std::vector<std::string> checksum_problems(const std::filesystem::path& director
   const std::filesystem::path path = directory / "SHA256SUMS";
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown)) {
-    const bool duels = std::filesystem::exists(directory / kDuelsFile, unknown);
-    problems.emplace_back(duels ? "SHA256SUMS is missing: the duels did not finish"
-                                : "SHA256SUMS is missing: the run did not finish; --resume can");
+    const auto holds = [&](std::string_view file) {
+      return std::filesystem::exists(directory / file, unknown);
+    };
+    problems.emplace_back(holds(kDuelsFile) ? "SHA256SUMS is missing: the duels did not finish"
+                          : holds(kStepFile)
+                              ? "SHA256SUMS is missing: the step did not finish"
+                              : "SHA256SUMS is missing: the run did not finish; --resume can");
     return problems;
   }
   std::istringstream sums(read_file(path.string()));

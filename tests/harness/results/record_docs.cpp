@@ -2,6 +2,7 @@
 //   record_docs schema > results/schema/record.schema.json
 //   record_docs table      the table of docs/record.md
 //   record_docs judged_schema and record_docs judged_table: the same of harness/results/judged
+//   record_docs step_schema and record_docs step_table: the same of harness/step
 #include "tests/support/record_docs.hpp"
 
 #include <iostream>
@@ -17,8 +18,13 @@ int main(int argc, char** argv) {
     std::cout << ridgebench::judged_schema();
   } else if (what == "judged_table") {
     std::cout << ridgebench::judged_key_table();
+  } else if (what == "step_schema") {
+    std::cout << ridgebench::step_schema();
+  } else if (what == "step_table") {
+    std::cout << ridgebench::step_key_table();
   } else {
-    std::cerr << "usage: record_docs schema|table|judged_schema|judged_table\n";
+    std::cerr
+        << "usage: record_docs schema|table|judged_schema|judged_table|step_schema|step_table\n";
     return 2;
   }
   return 0;

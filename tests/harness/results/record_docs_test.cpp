@@ -31,5 +31,14 @@ TEST(RecordDocs, TheSchemaAndTheTableOfTheJudgementAreCurrent) {
       << "to renew: record_docs judged_table";
 }
 
+TEST(RecordDocs, TheSchemaAndTheTableOfAStepAreCurrent) {
+  EXPECT_EQ(read_file(kRoot + "/results/schema/step.schema.json"), step_schema())
+      << "to renew: record_docs step_schema > results/schema/step.schema.json";
+  EXPECT_THAT(
+      read_file(kRoot + "/docs/step.md"),
+      ::testing::HasSubstr("<!-- table: step keys -->\n" + step_key_table() + "<!-- /table -->"))
+      << "to renew: record_docs step_table";
+}
+
 }  // namespace
 }  // namespace ridgebench

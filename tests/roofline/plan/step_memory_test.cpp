@@ -71,6 +71,15 @@ TEST(StepMemory, TheBandsReachThePeakAndNeverMore) {
   }
 }
 
+// Gradients that are cleared by zeros are added to from the first micro-batch on.
+TEST(StepMemory, ClearedGradientsTakeATemporary) {
+  ActivationQuestion question = step_of(6, false, "none");
+  question.width = 1024;
+  question.batch = 8;
+  question.adds_gradients = true;
+  EXPECT_TRUE(step_memory(question).accumulates);
+}
+
 // Rows of a micro-batch are few, so that the gradient of a weight is larger than two outputs.
 TEST(StepMemory, ALaterMicroBatchHasATemporaryGradientOfAWeight) {
   ActivationQuestion question = step_of(6, false, "none", 2);
@@ -89,7 +98,7 @@ TEST(StepMemory, ALaterMicroBatchHasATemporaryGradientOfAWeight) {
 TEST(StepMemory, TheInputIsThatOfTheWholeBatchAndTensorsAreRounded) {
   const StepMemory step = step_memory(step_of(4, false, "none", 3));
   EXPECT_DOUBLE_EQ(step.batch_bytes, 3 * kStepOutput + 3 * kStepLoss);
-  EXPECT_DOUBLE_EQ(step.loss_bytes, kStepLoss);
+  EXPECT_DOUBLE_EQ(step.loss_bytes, 3 * kStepLoss);
   const StepMemory odd = step_memory({.layers = 1, .width = 1, .batch = 1, .checkpoint = "none"});
   EXPECT_DOUBLE_EQ(odd.u, 256);
   EXPECT_DOUBLE_EQ(odd.batch_bytes, 512);

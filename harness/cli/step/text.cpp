@@ -1,0 +1,77 @@
+#include "harness/cli/step/text.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "harness/base/printable.hpp"
+#include "harness/cli/text_table.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+std::string seconds(std::optional<double> value) { return value ? with_unit(*value, "s") : "-"; }
+
+std::string share(std::optional<double> part, std::optional<double> whole) {
+  return part && whole && *whole > 0 ? fmt::format("{:.1f} %", 100 * *part / *whole) : "-";
+}
+
+std::string memory_text(const StepRecord& r, double free_bytes) {
+  const auto bytes = [](auto value) { return with_unit(static_cast<double>(value), "B"); };
+  return fmt::format(
+      "memory   peak {} ({} predicted), in an allocation of {}; {} are free\n"
+      "FLOPs    {} of the model (6 x parameters x rows), {} executed\n",
+      bytes(r.peak_bytes), bytes(r.peak_predicted_bytes), bytes(r.arena_bytes), bytes(free_bytes),
+      with_unit(r.flops_model, "FLOP"), with_unit(r.flops_executed, "FLOP"));
+}
+
+std::string parts_text(const StepRecord& r) {
+  std::vector<Texts> table{{"part", "phase", "technique", "launches", "time", "of the step",
+                            "measured roof", "of the roof"}};
+  for (const StepPart& part : r.parts) {
+    table.push_back({part.name, part.phase, part.technique, fmt::format("{}", part.launches),
+                     seconds(part.time_s), share(part.time_s, r.time_s), seconds(part.roof_s),
+                     share(part.roof_s, part.time_s)});
+  }
+  return padded_table(table);
+}
+
+std::string times_text(const StepRecord& r) {
+  const double chain_s = r.time_s.value_or(0);
+  std::vector<std::pair<const char*, std::optional<double>>> bars{
+      {"data sheet", r.sheet_s},
+      {"measured roofs", r.sum_of_roofs_s},
+      {"sum of the parts", r.sum_of_operations_s},
+      {"step", r.time_s},
+      {"step, launch by launch", chain_s + r.launch_gap_s.value_or(0)}};
+  std::vector<Texts> table{{"time of a step", "", "of the step"}};
+  for (const auto& [name, value] : bars) {
+    table.push_back({name, seconds(value), share(value, r.time_s)});
+  }
+  table.push_back(
+      {"unexplained by the parts", seconds(r.unexplained_s), share(r.unexplained_s, r.time_s)});
+  return padded_table(table);
+}
+
+}  // namespace
+
+std::string step_text(const StepRecord& r, double free_bytes) {
+  std::string text = fmt::format("{}\n{}", printable(r.id), memory_text(r, free_bytes));
+  if (r.reason) text += fmt::format("{}: {}\n", name(r.status), printable(*r.reason));
+  if (!r.time_s) return text;
+  text += fmt::format("\n{}\n{}", parts_text(r), times_text(r));
+  if (r.mfu) {
+    text +=
+        fmt::format("MFU {:.1f} % (6BP), HFU {:.1f} % (executed)\n", 100 * *r.mfu, 100 * *r.hfu);
+  }
+  if (r.verify) {
+    text += fmt::format("verified: {} outputs, largest error {:.3g} of the tolerance\n",
+                        r.verify->tensors, r.verify->error);
+  }
+  return text;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,14 @@
+// A step as text for people.
+#pragma once
+
+#include <string>
+
+#include "harness/step/step_record.hpp"
+
+namespace ridgebench {
+
+// Memory, FLOPs and, of a measured step, the table of its parts and its times from the data sheet
+// to the chain. `free_bytes` are those of the device before the step.
+std::string step_text(const StepRecord& record, double free_bytes);
+
+}  // namespace ridgebench

@@ -1,0 +1,302 @@
+#include "harness/step/measure_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/measure/case.hpp"
+#include "harness/measure/failure.hpp"
+#include "harness/measure/measurer.hpp"
+#include "harness/measure/sampler.hpp"
+#include "harness/measure/verifying/output_check.hpp"
+#include "harness/results/judged/raised.hpp"
+#include "harness/results/measured_roofs.hpp"
+#include "harness/step/reference_step.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr double kCeiling_s = 0.5;  // of samples of a ceiling
+
+// The most memory that the process had in use so far, or that the GPU has in use, in bytes.
+std::optional<double> memory_in_use(const Device& device) {
+  if (device.backend() == Backend::cuda) return -device.free_bytes();
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
+  }
+  return std::nullopt;
+}
+
+// A launch of a chain as a case, which the rules of rows judge.
+Case case_of(const Chain& chain, std::size_t launch, Device& device) {
+  const Implementation& implementation = chain.implementation(launch);
+  const Problem& problem = chain.problem(launch);
+  return {.operation = problem.operation,
+          .technique = implementation.technique,
+          .implementation = &implementation,
+          .device = &device,
+          .format = problem.format,
+          .shape = problem.shape};
+}
+
+// Least time of a case by some roofs, in seconds; empty if they lack one.
+std::optional<double> least_s(const Case& c, const Problem& problem, const Roofs& roofs) {
+  Record record = c.describe();
+  record.status = Status::ok;
+  record.time = Summary{.median = 1e9};  // so long that no roof is exceeded
+  judge(record, c, problem, roofs);
+  return least_time_s(record);
+}
+
+// A part of a step before it is measured: the numbers of its launches.
+using Parts = std::vector<std::vector<std::size_t>>;
+
+Parts parts_of(const Chain& chain) {
+  Parts parts;
+  std::map<std::pair<std::string, std::string>, std::size_t> known;
+  for (std::size_t i = 0; i < chain.launches().size(); ++i) {
+    const StepLaunch& launch = chain.program().launches()[i];
+    const auto [at, is_new] = known.try_emplace({launch.name, launch.phase}, parts.size());
+    if (is_new) parts.emplace_back();
+    parts[at->second].push_back(i);
+  }
+  return parts;
+}
+
+class StepMeasurer {
+ public:
+  StepMeasurer(const StepRequest& request, Device& device, const std::function<bool()>& stop)
+      : request_(request), device_(device), stop_(stop) {}
+
+  void measure(StepRecord& record) {
+    const std::optional<double> before = memory_in_use(device_);
+    Chain chain(device_, training_program(request_.step), request_.techniques, request_.seed);
+    for (std::size_t i = 0; i < chain.launches().size(); ++i) {
+      const StepLaunch& launch = chain.program().launches()[i];
+      record.techniques[fmt::format("{}/{}", launch.operation, launch.shape.text())] =
+          chain.implementation(i).technique.name;
+    }
+    const std::uint64_t check_seed = draw_check_seed();
+    const ChainCheck found = chain.check(check_seed);
+    if (const auto after = memory_in_use(device_); before && after) {
+      record.memory_growth_bytes = static_cast<std::int64_t>(*after - *before);
+    }
+    record.verify = StepCheck{found.tensors, found.elements, found.error, std::nullopt};
+    if (!found.passed()) return fail(record, Status::wrong, found.wrong);
+    const std::vector<std::uint64_t> bits = results_of(chain);
+    if (const auto wrong = end_to_end(record, chain)) return fail(record, Status::wrong, *wrong);
+    const Roofs roofs = measured_roofs(chain);
+    sample_step(record, chain);
+    sample_parts(record, chain, roofs);
+    if (const auto wrong = repeated(record, chain, bits)) {
+      record.time_s.reset();
+      return fail(record, Status::wrong, *wrong);
+    }
+    record.status = Status::ok;
+    judge_time(record);
+  }
+
+ private:
+  static std::vector<std::uint64_t> results_of(const Chain& chain) {
+    return {chain.checksum("loss"), chain.checksum("gradients"), chain.checksum("parameters"),
+            chain.checksum("optimizer")};
+  }
+
+  // Compares loss and gradients with those of a step in fp64.
+  std::optional<std::string> end_to_end(StepRecord& record, Chain& chain) {
+    const auto found = compare_end_to_end(chain, request_.step, device_);
+    if (!found) return std::nullopt;
+    record.verify->loss_error = found->loss_error;
+    record.verify->gradients_error = found->gradients_error;
+    if (found->passed()) return std::nullopt;
+    return fmt::format(
+        "the loss differs from a step in fp64 by {:.3g} of {:.3g} allowed, the "
+        "gradients by {:.3g} of {:.3g}",
+        found->loss_error, found->loss_tolerance, found->gradients_error,
+        found->gradients_tolerance);
+  }
+
+  // Runs the chain as it was timed, and compares its results with those of the checked launches.
+  std::optional<std::string> repeated(StepRecord& record, Chain& chain,
+                                      const std::vector<std::uint64_t>& bits) {
+    for (std::size_t i = 0; i < chain.launches().size(); ++i) {
+      if (chain.implementation(i).technique.order_dependent) return std::nullopt;
+    }
+    chain.fill();
+    static_cast<void>(device_.time_once(chain.launches()));
+    record.verify->repeated = results_of(chain) == bits;
+    if (*record.verify->repeated) return std::nullopt;
+    return "launched back to back, the step leaves other bits than launch by launch";
+  }
+
+  // Measures the ceilings that judge the launches.
+  Roofs measured_roofs(const Chain& chain) {
+    const std::vector<Case> cases =
+        enumerate_cases(Registry::instance(), device_, Profile::quick, {Regime::steady});
+    std::vector<Case> ceilings;
+    std::ranges::copy_if(cases, std::back_inserter(ceilings), [&](const Case& c) {
+      return c.is_ceiling() && !unsupported_reason(c) && !left_out_of_quick(c, cases);
+    });
+    std::vector<Case> judged;
+    std::set<std::string> known;
+    for (std::size_t i = 0; i < chain.launches().size(); ++i) {
+      Case c = case_of(chain, i, device_);
+      if (known.insert(c.id()).second) judged.push_back(std::move(c));
+    }
+    Roofs roofs(device_.name());
+    Measurer measurer(device_, Fill::normal, request_.seed);
+    for (const Case& ceiling : ceilings) {
+      const bool needed = std::ranges::any_of(
+          judged, [&](const Case& c) { return needs_ceiling(c, ceiling, ceilings); });
+      if (!needed) continue;
+      const Record row = measurer.measure(ceiling, kCeiling_s, stop_);
+      if (const auto rate = ceiling_rate(row)) roofs.add(*rate);
+    }
+    return roofs;
+  }
+
+  // Seconds of a whole rotation over the launches.
+  Samples samples_of(std::span<const Launch> launches, double seconds) {
+    const SamplingLimits limits{.seconds = seconds, .stop = stop_};
+    Samples samples = take_samples(device_, launches, Regime::steady, limits);
+    for (double& sample : samples.seconds) sample *= static_cast<double>(launches.size());
+    return samples;
+  }
+
+  void sample_step(StepRecord& record, const Chain& chain) {
+    const Samples samples = samples_of(chain.launches(), request_.seconds);
+    record.samples_s = samples.seconds;
+    record.flags = samples.flags;
+    const double steps = static_cast<double>(samples.launches_per_sample) /
+                         static_cast<double>(chain.launches().size());
+    const Summary time = summarize(samples.seconds, device_.tick_s() / std::max(steps, 1.0));
+    record.time_s = time.median;
+    record.ci_low_s = time.ci_low;
+    record.ci_high_s = time.ci_high;
+    record.launch_gap_s = device_.launch_floor_s() * static_cast<double>(chain.launches().size());
+  }
+
+  void sample_parts(StepRecord& record, const Chain& chain, const Roofs& roofs) {
+    const DeviceSpec* const sheet = find_data_sheet(device_.data_sheet());
+    const Parts parts = parts_of(chain);
+    for (const std::vector<std::size_t>& numbers : parts) {
+      StepPart part = described(chain, numbers);
+      std::vector<Launch> launches;
+      for (const std::size_t i : numbers) launches.push_back(chain.launches()[i]);
+      std::vector<double> times_s =
+          samples_of(launches, request_.seconds / static_cast<double>(parts.size())).seconds;
+      part.time_s = middle(times_s);
+      part.roof_s = sum_of_least(chain, numbers, roofs);
+      if (sheet != nullptr) part.sheet_s = sum_of_least(chain, numbers, Roofs(*sheet));
+      record.parts.push_back(std::move(part));
+    }
+    const auto sum = [&](auto member) {
+      std::optional<double> total = 0;
+      for (const StepPart& part : record.parts) {
+        const std::optional<double> value = part.*member;
+        total = total && value ? std::optional(*total + *value) : std::nullopt;
+      }
+      return total;
+    };
+    double operations_s = 0;
+    for (const StepPart& part : record.parts) operations_s += part.time_s;
+    record.sum_of_operations_s = operations_s;
+    record.sum_of_roofs_s = sum(&StepPart::roof_s);
+    record.sheet_s = sum(&StepPart::sheet_s);
+  }
+
+  static StepPart described(const Chain& chain, const std::vector<std::size_t>& numbers) {
+    const StepLaunch& first = chain.program().launches()[numbers.front()];
+    StepPart part{.name = first.name,
+                  .phase = first.phase,
+                  .operation = first.operation,
+                  .technique = chain.implementation(numbers.front()).technique.name,
+                  .launches = std::ssize(numbers)};
+    for (const std::size_t i : numbers) {
+      part.flops += chain.problem(i).work.flops;
+      part.bytes += chain.problem(i).work.bytes;
+    }
+    return part;
+  }
+
+  std::optional<double> sum_of_least(const Chain& chain, const std::vector<std::size_t>& numbers,
+                                     const Roofs& roofs) {
+    double sum = 0;
+    for (const std::size_t i : numbers) {
+      const auto seconds = least_s(case_of(chain, i, device_), chain.problem(i), roofs);
+      if (!seconds) return std::nullopt;
+      sum += *seconds;
+    }
+    return sum;
+  }
+
+  void judge_time(StepRecord& record) const {
+    record.unexplained_s = *record.time_s - *record.sum_of_operations_s;
+    const DeviceSpec* const sheet = find_data_sheet(device_.data_sheet());
+    if (sheet == nullptr) return;
+    const auto peak = Roofs(*sheet).best_engine_roof(record.format);
+    if (!peak) return;
+    record.mfu = record.flops_model / (*record.time_s * peak->per_s);
+    record.hfu = record.flops_executed / (*record.time_s * peak->per_s);
+  }
+
+  const StepRequest& request_;
+  Device& device_;
+  const std::function<bool()>& stop_;
+};
+
+}  // namespace
+
+StepRecord describe_step(const StepRequest& request, const Device& device) {
+  const TrainingStep& step = request.step;
+  const StepProgram program = training_program(step);
+  const Placement placement = place(program);
+  StepRecord record;
+  record.device = device.name();
+  record.backend = device.backend();
+  record.layers = step.layers;
+  record.width = step.width;
+  record.batch = step.batch;
+  record.format = step.format;
+  record.activation = step.activation;
+  record.optimizer = step.optimizer;
+  record.master = step.master;
+  record.checkpoint = request.checkpoint;
+  record.micro_batches = step.micro_batches;
+  record.zero_grad = step.zero_grad;
+  record.seed = request.seed;
+  record.id =
+      fmt::format("train/{}x{}/{}/{}/{}{}/b:{}/checkpoint:{}/micro_batches:{}/zero_grad:{}@{}",
+                  step.layers, step.width, name(step.activation), info(step.format).name,
+                  name(step.optimizer), step.master ? "_master" : "", step.batch,
+                  request.checkpoint, step.micro_batches, name(step.zero_grad), device.name());
+  record.flops_model = step.model_flops();
+  record.flops_executed = step.executed_flops();
+  record.peak_bytes = placement.peak_bytes;
+  record.peak_predicted_bytes = predicted_peak_bytes(step);
+  record.arena_bytes = placement.extent_bytes;
+  for (std::size_t i = 0; i < program.launches().size(); ++i) {
+    StepMoment moment{.launch = static_cast<std::int64_t>(i), .phase = program.launches()[i].phase};
+    for (const auto& [kind, bytes] : placement.at_launches[i]) moment.live[kind] = bytes;
+    record.timeline.push_back(std::move(moment));
+  }
+  return record;
+}
+
+StepRecord measure_step(const StepRequest& request, Device& device,
+                        const std::function<bool()>& stop) {
+  StepRecord record = describe_step(request, device);
+  measure_or_fail(record, "step", [&] { StepMeasurer(request, device, stop).measure(record); });
+  return record;
+}
+
+}  // namespace ridgebench

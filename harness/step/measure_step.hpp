@@ -1,0 +1,33 @@
+// Measures a training step on a device: its ceilings, the step as a chain of launches, and each
+// part of it by itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "harness/device/device.hpp"
+#include "harness/step/chain.hpp"
+#include "harness/step/step_record.hpp"
+#include "harness/step/training_step.hpp"
+
+namespace ridgebench {
+
+struct StepRequest {
+  TrainingStep step = {};
+  std::string checkpoint = "none";  // as the user named it
+  TechniqueRequest techniques = {};
+  std::uint64_t seed = 1;
+  double seconds = 4;  // for the samples of the step; the parts share as many
+};
+
+// The record of a step that is not measured yet: its sizes, FLOPs and memory.
+StepRecord describe_step(const StepRequest& request, const Device& device);
+
+// Measures the step. A failure becomes the record's status and reason; wrong outputs have the
+// status wrong and no time. Stops when `stop` returns true: throws Interrupted. Throws DeviceError
+// if the device is lost, and UsageError for a technique that an operation does not have.
+StepRecord measure_step(const StepRequest& request, Device& device,
+                        const std::function<bool()>& stop);
+
+}  // namespace ridgebench

@@ -1,0 +1,172 @@
+// One measured step as it stands in step.jsonl, and the list of its keys.
+// results/schema/step.schema.json describes the file.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "harness/results/key.hpp"
+#include "harness/results/record.hpp"
+#include "harness/step/training_step.hpp"
+
+namespace ridgebench {
+
+inline constexpr const char* kStepSchema = "ridgebench.step/1";
+
+enum class StepKind : std::uint8_t { train };
+constexpr auto names_of(StepKind) { return enum_names("step", "train"); }
+
+// The launches of a step that do the same for different layers, measured by themselves.
+struct StepPart {
+  std::string name;
+  std::string phase;
+  std::string operation;
+  std::string technique;
+  std::int64_t launches = 0;
+  double time_s = 0;
+  double flops = 0;
+  double bytes = 0;
+  std::optional<double> roof_s = std::nullopt;
+  std::optional<double> sheet_s = std::nullopt;
+};
+
+struct StepMoment {
+  std::int64_t launch = 0;
+  std::string phase;
+  nlohmann::ordered_json live = nlohmann::ordered_json::object();
+};
+
+struct StepCheck {
+  std::int64_t tensors = 0;
+  std::int64_t elements = 0;
+  double error = 0;
+  std::optional<bool> repeated = std::nullopt;
+  std::optional<double> loss_error = std::nullopt;
+  std::optional<double> gradients_error = std::nullopt;
+};
+
+struct StepRecord {
+  std::string id;
+  StepKind step = StepKind::train;
+  std::string device;
+  Backend backend = Backend::cpu;
+  std::int64_t layers = 0;
+  std::int64_t width = 0;
+  std::int64_t batch = 0;
+  Format format = Format::fp32;
+  Activation activation = Activation::relu;
+  Optimizer optimizer = Optimizer::adamw;
+  bool master = false;
+  std::string checkpoint;
+  std::int64_t micro_batches = 1;
+  ZeroGrad zero_grad = ZeroGrad::none;
+  nlohmann::ordered_json techniques = nlohmann::ordered_json::object();
+  std::uint64_t seed = 0;
+  Status status = Status::skipped;
+  std::optional<std::string> reason = std::nullopt;
+  std::optional<double> time_s = std::nullopt;
+  std::optional<double> ci_low_s = std::nullopt;
+  std::optional<double> ci_high_s = std::nullopt;
+  std::vector<double> samples_s = {};
+  std::vector<StepPart> parts = {};
+  std::optional<double> sum_of_operations_s = std::nullopt;
+  std::optional<double> sum_of_roofs_s = std::nullopt;
+  std::optional<double> sheet_s = std::nullopt;
+  std::optional<double> launch_gap_s = std::nullopt;
+  std::optional<double> unexplained_s = std::nullopt;
+  double flops_model = 0;
+  double flops_executed = 0;
+  std::optional<double> mfu = std::nullopt;
+  std::optional<double> hfu = std::nullopt;
+  std::int64_t peak_bytes = 0;
+  std::int64_t peak_predicted_bytes = 0;
+  std::int64_t arena_bytes = 0;
+  std::optional<std::int64_t> memory_growth_bytes = std::nullopt;
+  std::vector<StepMoment> timeline = {};
+  std::optional<StepCheck> verify = std::nullopt;
+  std::vector<std::string> flags = {};
+};
+
+// clang-format off
+inline constexpr std::tuple kStepPartKeys{
+    Key{"name", &StepPart::name, "", "what the launches do: `forward`, `dX`, `dW`, `activation`, `optimizer`, ..."},
+    Key{"phase", &StepPart::phase, "", "`forward`, `backward`, `step` or `zero`"},
+    Key{"operation", &StepPart::operation, "", "the operation"},
+    Key{"technique", &StepPart::technique, "", "the technique that computes it"},
+    Key{"launches", &StepPart::launches, "", "in a step", {.low = 1}},
+    Key{"time_s", &StepPart::time_s, "s", "of all of them, back to back and without the rest of the step", kNotNegative},
+    Key{"flops", &StepPart::flops, "FLOP", "of all of them", kNotNegative},
+    Key{"bytes", &StepPart::bytes, "byte", "of all of them, compulsory", kNotNegative},
+    Key{"roof_s", &StepPart::roof_s, "s", "least time of them by the measured roofs; null without ceilings", kNotNegative},
+    Key{"sheet_s", &StepPart::sheet_s, "s", "least time by the data sheet; null without one", kNotNegative},
+};
+inline constexpr std::tuple kStepMomentKeys{
+    Key{"launch", &StepMoment::launch, "", "number of the launch", kCount},
+    Key{"phase", &StepMoment::phase, "", "of that launch"},
+    Key{"live", &StepMoment::live, "byte", "what lives while it runs, by kind: parameters, gradients, optimizer, input, activations, activation_gradients, loss"},
+};
+inline constexpr std::tuple kStepCheckKeys{
+    Key{"tensors", &StepCheck::tensors, "", "outputs of launches that were compared with the reference of their operation, on the inputs that the launch met", kCount},
+    Key{"elements", &StepCheck::elements, "", "of them", kCount},
+    Key{"error", &StepCheck::error, "", "largest error over the tolerance of its element", kNotNegative},
+    Key{"repeated", &StepCheck::repeated, "", "after the timing, the chain leaves the bits of the loss, the gradients and the parameters that the checked launches left; null where a technique's order of additions may differ"},
+    Key{"loss_error", &StepCheck::loss_error, "", "of the loss against a step in fp64, relative, by the Frobenius norm; null where that takes more than 2^34 FLOPs", kNotNegative},
+    Key{"gradients_error", &StepCheck::gradients_error, "", "of all gradients, likewise", kNotNegative},
+};
+inline constexpr std::tuple kStepKeys{
+    Key{"id", &StepRecord::id, "", "step, sizes and choices, and the device"},
+    Key{"step", &StepRecord::step, "", "kind of step"},
+    Key{"device", &StepRecord::device, "", "name of a device in `environment.json`"},
+    Key{"backend", &StepRecord::backend, "", "kind of device"},
+    Key{"layers", &StepRecord::layers, "", "of the network", {.low = 1}},
+    Key{"width", &StepRecord::width, "", "inputs and outputs of a layer", {.low = 1}},
+    Key{"batch", &StepRecord::batch, "", "rows", {.low = 1}},
+    Key{"format", &StepRecord::format, "", "of parameters, gradients and activations"},
+    Key{"activation", &StepRecord::activation, "", "the nonlinearity"},
+    Key{"optimizer", &StepRecord::optimizer, "", "its states are in fp32"},
+    Key{"master", &StepRecord::master, "", "the optimizer updates a copy of the parameters in fp32"},
+    Key{"checkpoint", &StepRecord::checkpoint, "", "what stays for the backward pass, as it was asked for"},
+    Key{"micro_batches", &StepRecord::micro_batches, "", "parts of the batch, one after the other", {.low = 1}},
+    Key{"zero_grad", &StepRecord::zero_grad, "", "how the gradients are cleared"},
+    Key{"techniques", &StepRecord::techniques, "", "technique of each operation and shape"},
+    Key{"seed", &StepRecord::seed, "", "of the values"},
+    Key{"status", &StepRecord::status, "", "only an ok step has a time"},
+    Key{"reason", &StepRecord::reason, "", "why it is not ok"},
+    Key{"time_s", &StepRecord::time_s, "s", "median of the samples", kPositive},
+    Key{"ci_low_s", &StepRecord::ci_low_s, "s", "lower end of the 95 % interval of the median", kPositive},
+    Key{"ci_high_s", &StepRecord::ci_high_s, "s", "upper end of that interval", kPositive},
+    Key{"samples_s", &StepRecord::samples_s, "s", "of a step, in the order measured", kPositive},
+    Key{"parts", &StepRecord::parts, "", "in the order of the step"},
+    Key{"sum_of_operations_s", &StepRecord::sum_of_operations_s, "s", "of the times of the parts", kPositive},
+    Key{"sum_of_roofs_s", &StepRecord::sum_of_roofs_s, "s", "of the least times of the parts by the measured roofs", kPositive},
+    Key{"sheet_s", &StepRecord::sheet_s, "s", "of their least times by the data sheet", kPositive},
+    Key{"launch_gap_s", &StepRecord::launch_gap_s, "s", "what the launches add if the host starts each by itself: launches x launch floor", kNotNegative},
+    Key{"unexplained_s", &StepRecord::unexplained_s, "s", "time_s less sum_of_operations_s", Bounds{-1e300, 1e300}},
+    Key{"flops_model", &StepRecord::flops_model, "FLOP", "6 x parameters x rows", kPositive},
+    Key{"flops_executed", &StepRecord::flops_executed, "FLOP", "of the products that the step executes", kPositive},
+    Key{"mfu", &StepRecord::mfu, "", "flops_model / (time_s x dense peak of the data sheet); null without a data sheet", kNotNegative},
+    Key{"hfu", &StepRecord::hfu, "", "flops_executed / (time_s x that peak)", kNotNegative},
+    Key{"peak_bytes", &StepRecord::peak_bytes, "byte", "the most that lived at once, counted where the step allocates", kPositive},
+    Key{"peak_predicted_bytes", &StepRecord::peak_predicted_bytes, "byte", "the same by the closed form", kPositive},
+    Key{"arena_bytes", &StepRecord::arena_bytes, "byte", "of the one allocation that holds them, gaps included", kPositive},
+    Key{"memory_growth_bytes", &StepRecord::memory_growth_bytes, "byte", "by which the memory in use of the process, or of the GPU, grew from before the allocation to the end of the first step; null where unreadable", Bounds{-1e300, 1e300}},
+    Key{"timeline", &StepRecord::timeline, "", "live bytes at each launch"},
+    Key{"verify", &StepRecord::verify, "", "null where nothing was checked"},
+    Key{"flags", &StepRecord::flags, "", "remarks, as of a row"},
+};
+// clang-format on
+constexpr const auto& keys_of(const StepPart*) { return kStepPartKeys; }
+constexpr const auto& keys_of(const StepMoment*) { return kStepMomentKeys; }
+constexpr const auto& keys_of(const StepCheck*) { return kStepCheckKeys; }
+constexpr const auto& keys_of(const StepRecord*) { return kStepKeys; }
+
+nlohmann::ordered_json to_json(const StepRecord& record);
+// Reads a line of step.jsonl; `origin` names it in messages. Throws UsageError.
+StepRecord parse_step(std::string_view line, const std::string& origin);
+
+}  // namespace ridgebench

@@ -1,0 +1,122 @@
+#include "harness/step/training_step.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/step/arena.hpp"
+#include "kernels/common/ceil_div.hpp"
+#include "kernels/common/error.hpp"
+#include "roofline/plan/network.hpp"
+#include "roofline/plan/step_memory.hpp"
+
+namespace ridgebench {
+namespace {
+
+void require(bool holds, const char* option, std::int64_t value, const std::string& allowed) {
+  if (!holds) throw UsageError(fmt::format("{} {}; allowed: {}", option, value, allowed));
+}
+
+std::int64_t rounded(std::int64_t bytes) {
+  return ceil_div(bytes, kArenaAlignment) * kArenaAlignment;
+}
+
+std::string text_of(const Checkpointing& checkpoint) {
+  switch (checkpoint.way) {
+    case Checkpointing::Way::none:
+      return "none";
+    case Checkpointing::Way::every:
+      return fmt::format("every:{}", checkpoint.layers);
+    case Checkpointing::Way::full:
+      return "full";
+  }
+  return "";
+}
+
+std::int64_t state_bytes(const TrainingStep& step) {
+  const std::int64_t parameters = step.width * step.width;
+  const std::int64_t own = rounded(parameters * info(step.format).storage_bytes);
+  const std::int64_t fp32 = rounded(parameters * info(Format::fp32).storage_bytes);
+  std::int64_t copies = step.master ? 1 : 0;
+  if (step.optimizer != Optimizer::sgd) ++copies;
+  if (step.optimizer == Optimizer::adamw) ++copies;
+  return step.layers * (2 * own + copies * fp32);
+}
+
+}  // namespace
+
+std::int64_t predicted_peak_bytes(const TrainingStep& step) {
+  ActivationQuestion question;
+  question.layers = static_cast<double>(step.layers);
+  question.width = static_cast<double>(step.width);
+  question.batch = static_cast<double>(step.batch);
+  question.micro_batches = static_cast<double>(step.micro_batches);
+  question.pre_activations = step.activation == Activation::gelu;
+  question.adds_gradients = step.zero_grad == ZeroGrad::fill;
+  question.checkpoint = text_of(step.checkpoint);
+  question.format = step.format;
+  const StepMemory memory = step_memory(question);
+  return state_bytes(step) +
+         static_cast<std::int64_t>(memory.activation_bytes() + memory.temporary_bytes());
+}
+
+Checkpointing parse_checkpointing(const std::string& text, std::int64_t layers) {
+  using Way = Checkpointing::Way;
+  if (text == "none") return {};
+  if (text == "full") return {.way = Way::full};
+  const double length = segment_length(text, static_cast<double>(layers));
+  return {.way = Way::every, .layers = static_cast<std::int64_t>(length)};
+}
+
+std::int64_t TrainingStep::rows() const { return ceil_div(batch, micro_batches); }
+
+std::vector<std::int64_t> TrainingStep::segments() const {
+  std::vector<std::int64_t> first{0};
+  if (checkpoint.way != Checkpointing::Way::every) return first;
+  while (first.back() + checkpoint.layers < layers) {
+    first.push_back(first.back() + checkpoint.layers);
+  }
+  return first;
+}
+
+double TrainingStep::model_flops() const {
+  const auto parameters = static_cast<double>(layers * width * width);
+  return 6 * parameters * static_cast<double>(batch);
+}
+
+double TrainingStep::executed_flops() const {
+  const double product = 2 * static_cast<double>(batch * width * width);
+  const auto count = static_cast<double>(layers);
+  const double once = (3 * count - 1) * product;
+  switch (checkpoint.way) {
+    case Checkpointing::Way::none:
+      return once;
+    case Checkpointing::Way::every:
+      return once + count * product;
+    case Checkpointing::Way::full:
+      return once + count * (count - 1) / 2 * product;
+  }
+  return once;
+}
+
+void check(const TrainingStep& step) {
+  require(step.layers >= 1, "--layers", step.layers, "a whole number from 1 on");
+  require(step.width >= 1, "--width", step.width, "a whole number from 1 on");
+  require(step.batch >= 1, "--batch", step.batch, "a whole number from 1 on");
+  const bool divides = step.micro_batches >= 1 && step.batch % step.micro_batches == 0;
+  require(divides, "--micro-batches", step.micro_batches,
+          fmt::format("a number that divides the batch of {}", step.batch));
+  if (step.checkpoint.way == Checkpointing::Way::full && step.layers < 2) {
+    throw UsageError("--checkpoint full needs --layers 2 or more");
+  }
+  const Format format = step.format;
+  if (format != Format::fp32 && format != Format::fp16 && format != Format::bf16) {
+    throw UsageError(
+        fmt::format("--format {}: products of fp8 have the layout nt only, and the "
+                    "backward pass needs nn and tn; allowed: bf16, fp16, fp32",
+                    info(format).name));
+  }
+  if (step.master && format == Format::fp32) {
+    throw UsageError("--master: fp32 parameters need no fp32 copy; allowed with bf16 and fp16");
+  }
+}
+
+}  // namespace ridgebench

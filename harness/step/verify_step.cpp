@@ -1,0 +1,92 @@
+#include "harness/step/verify_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "harness/base/statistics.hpp"
+#include "harness/results/results_directory.hpp"
+#include "harness/results/verify/checks.hpp"
+#include "harness/results/verify/checksums.hpp"
+#include "harness/step/measure_step.hpp"
+#include "harness/step/step_record.hpp"
+#include "roofline/json_object.hpp"
+
+namespace ridgebench {
+namespace {
+
+TrainingStep step_of(const StepRecord& r) {
+  return {.layers = r.layers,
+          .width = r.width,
+          .batch = r.batch,
+          .activation = r.activation,
+          .optimizer = r.optimizer,
+          .format = r.format,
+          .master = r.master,
+          .checkpoint = parse_checkpointing(r.checkpoint, r.layers),
+          .micro_batches = r.micro_batches,
+          .zero_grad = r.zero_grad};
+}
+
+void check_sizes(const StepRecord& r, Checker& check) {
+  const TrainingStep step = step_of(r);
+  ridgebench::check(step);
+  const StepProgram program = training_program(step);
+  const Placement placement = place(program);
+  check.equal("flops_model", r.flops_model, step.model_flops());
+  check.equal("flops_executed", r.flops_executed, step.executed_flops());
+  const auto bytes = [&](const char* key, std::int64_t stored, std::int64_t computed) {
+    check.equal(key, static_cast<double>(stored), static_cast<double>(computed));
+  };
+  bytes("peak_bytes", r.peak_bytes, placement.peak_bytes);
+  bytes("peak_predicted_bytes", r.peak_predicted_bytes, predicted_peak_bytes(step));
+  bytes("arena_bytes", r.arena_bytes, placement.extent_bytes);
+  check.require(std::ssize(r.timeline) == std::ssize(program.launches()),
+                "the timeline has another number of launches than the step");
+}
+
+void check_times(const StepRecord& r, Checker& check) {
+  const bool ok = r.status == Status::ok;
+  check.require(ok == r.time_s.has_value(), "only an ok step has a time");
+  check.require(ok != r.reason.has_value(), "a step that is not ok needs a reason");
+  if (!ok) return;
+  check.require(r.verify.has_value() && r.verify->error <= 1 && r.verify->tensors > 0,
+                "an ok step needs a verification that it passed");
+  check.require(!r.samples_s.empty() && !r.parts.empty(), "an ok step needs samples and parts");
+  if (r.samples_s.empty() || r.parts.empty()) return;
+  check.equal("time_s", *r.time_s, summarize(r.samples_s, 0).median);
+  double sum_s = 0;
+  for (const StepPart& part : r.parts) sum_s += part.time_s;
+  check.equal("sum_of_operations_s", r.sum_of_operations_s.value_or(0), sum_s);
+  check.equal("unexplained_s", r.unexplained_s.value_or(0), *r.time_s - sum_s);
+  if (r.mfu && r.hfu) check.equal("hfu", *r.hfu, *r.mfu * r.flops_executed / r.flops_model);
+}
+
+}  // namespace
+
+bool holds_step(const std::filesystem::path& directory) {
+  std::error_code error;
+  return std::filesystem::exists(directory / kStepFile, error);
+}
+
+std::vector<std::string> verify_step(const std::filesystem::path& directory) {
+  const std::string facts = (directory / "environment.json").string();
+  std::vector<std::string> problems;
+  check_provenance(parse_json(read_file(facts), facts), problems);
+  const std::string path = (directory / kStepFile).string();
+  std::istringstream lines(read_file(path));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const StepRecord record = parse_step(line, fmt::format("{}:{}", path, ++number));
+    Checker check(record.id, problems);
+    check_sizes(record, check);
+    check_times(record, check);
+  }
+  if (number == 0) problems.push_back(fmt::format("{} holds no step", kStepFile));
+  std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
+  return problems;
+}
+
+}  // namespace ridgebench
