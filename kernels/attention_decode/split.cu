@@ -67,7 +67,8 @@ __device__ std::int64_t element_of(std::int64_t d, int lane, int i) {
 // The running softmax of a warp for kHeads query heads. Scores are exponents of 2.
 template <int kPer, int kHeads>
 struct Running {
-  // Tokens of a turn of the loops. More heads than one have enough work in two, and four would spill.
+  // Tokens of a turn of the loops. More heads than one have enough work in two, and four would
+  // spill.
   static constexpr int kTokens = kHeads == 1 ? 4 : 2;
 
   float query[kHeads][kPer];

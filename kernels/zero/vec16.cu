@@ -1,5 +1,5 @@
-// Zeros by vectors of 16 bytes, one per thread (pointwise.cuh), so that a warp writes whole lines in
-// every format. The limit is the memory bandwidth of stores.
+// Zeros by vectors of 16 bytes, one per thread (pointwise.cuh), so that a warp writes whole lines
+// in every format. The limit is the memory bandwidth of stores.
 #include "kernels/common/cuda/pointwise.cuh"
 #include "kernels/common/training_formats.hpp"
 

@@ -171,8 +171,8 @@ void KernelProcess::use(const Queue& queue) {
   const std::string device = gpu != nullptr ? gpu->device() : "cpu";
   if (device_) {
     if (*device_ == device) return;
-    throw std::logic_error("a process of own kernels that has " + *device_ +
-                           " cannot use " + device);
+    throw std::logic_error("a process of own kernels that has " + *device_ + " cannot use " +
+                           device);
   }
   if (gpu != nullptr) {
     ask({{"do", "open"}, {"device", device}, {"early", queue.early_launches()}});

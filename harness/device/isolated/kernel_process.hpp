@@ -88,7 +88,7 @@ class KernelProcess {
   pid_t process_ = -1;
   int socket_ = -1;
   bool frozen_ = false;
-  std::optional<std::string> device_;  // that use() opened
+  std::optional<std::string> device_;            // that use() opened
   std::uint64_t number_ = 0;                     // of the last command
   std::uint64_t last_launch_ = 0;                // number
   std::map<std::uint64_t, std::size_t> mapped_;  // bytes in use of each arena

@@ -183,9 +183,9 @@ void check_suspicion(const Record& record, std::vector<std::string>& problems) {
   if (doubted_claim(median_s, record.seen_s)) {
     return check.require(suspect, "its process claims too little time, but it is not suspect");
   }
-  check.require(suspect || !record.flagged(kClaimUnchecked) ||
-                    claim_is_unchecked(median_s, record.seen_s),
-                "claim_unchecked is the flag of a claim above twice what was seen");
+  check.require(
+      suspect || !record.flagged(kClaimUnchecked) || claim_is_unchecked(median_s, record.seen_s),
+      "claim_unchecked is the flag of a claim above twice what was seen");
   const bool probed = record.verify && record.verify->probes;
   const double factor = slower_factor(record.bytes, record.sets);
   if (probed && slower_on_new_inputs(*record.verify->probes, median_s, factor)) {

@@ -48,10 +48,10 @@ void settle_isolation(Device& device, const Implementation& implementation) {
   settled.insert(device.name());
   if (reason->empty()) return;
   run_gpu_kernels_here();
-  write_error(
-      fmt::format("note: own kernels of GPUs are not isolated, because they run in the process that "
-                  "measures them: {}: {}\n",
-                  device.name(), printable(*reason)));
+  write_error(fmt::format(
+      "note: own kernels of GPUs are not isolated, because they run in the process that "
+      "measures them: {}: {}\n",
+      device.name(), printable(*reason)));
 }
 
 }  // namespace ridgebench
