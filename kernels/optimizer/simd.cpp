@@ -19,7 +19,11 @@ using Block = std::array<float, kBlock>;
 // simd` an array of every local, and vectorise no rule.
 template <class Rule, class... State>
 [[gnu::always_inline]] inline void call(Rule rule, const Block& g, Block& p, State*... states) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
   for (std::size_t k = 0; k < kBlock; ++k) {
     std::array<float, sizeof...(State)> state{states[k]...};
     p[k] = rule(p[k], g[k], state);

@@ -15,6 +15,8 @@ namespace ridgebench {
 namespace {
 
 constexpr std::int64_t kSide = 64;
+// The processor's own prefetchers do not follow a stride of a row. Prefetched rows need not exist.
+constexpr std::int64_t kRowsAhead = 16;
 
 // y[j * m + i] = x[i * n + j] for i < rows and j < columns, at most kSide each.
 template <class T>
@@ -22,6 +24,9 @@ void turn(const T* x, std::int64_t n, T* y, std::int64_t m, std::int64_t rows, s
           bool streaming) {
   alignas(cpu::kLineBytes) std::array<std::array<T, kSide>, kSide> turned;
   for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; j += cpu::kLineElements<T>) {
+      __builtin_prefetch(x + (i + kRowsAhead) * n + j);
+    }
     for (std::int64_t j = 0; j < columns; ++j) {
       turned[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)] = x[i * n + j];
     }
