@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/device/own_work.hpp"
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/operation.hpp"
 
@@ -101,6 +102,7 @@ Matrix differentiate_loss(const Matrix& logits, const Numbers& labels, Numbers& 
 // that the gradients of k parts are those of k mean losses.
 Reference reference_of(const std::vector<Matrix>& w, const Matrix& x, const Numbers& labels,
                        const TrainingStep& step) {
+  const OwnWork own;
   const bool relu = step.activation == Activation::relu;
   std::vector<Matrix> z;
   std::vector<Matrix> h{x};

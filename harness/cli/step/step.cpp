@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <set>
 
@@ -15,6 +16,7 @@
 #include "harness/cli/step/text.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
+#include "harness/measure/watchdog.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/step/measure_step.hpp"
@@ -22,6 +24,10 @@
 
 namespace ridgebench {
 namespace {
+
+// A step that takes longer hangs: its checks and ceilings, and a multiple of its samples.
+constexpr double kHung_s = 600;
+constexpr double kHungFactor = 10;
 
 struct StepOptions {
   StepRequest request;
@@ -108,12 +114,20 @@ ExitCode run_step(const StepRequest& request, const StepOptions& options,
   listen_for_signals();
   const std::string folder = printable(directory.given().string());
   StepRecord record;
+  Watchdog watchdog([&] {
+    StepRecord hung = planned;
+    hung.status = Status::failed;
+    hung.reason = "a launch did not return: hung";
+    end_hung(directory, to_json(hung), "files");
+  });
+  watchdog.start(std::chrono::duration<double>(kHung_s + kHungFactor * request.seconds));
   try {
     record = measure_step(request, device, signalled);
   } catch (const Interrupted&) {
     print_problem("interrupted before the step was measured; " + folder + " has no row");
     return ExitCode::undecided;
   }
+  watchdog.stop();
   directory.append(to_json(record));
   print(record, free_bytes, options.json);
   end_environment(environment, read_machine(devices), clock.seconds());
