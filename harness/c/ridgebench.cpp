@@ -21,7 +21,7 @@ struct ridgebench_run {
 
 namespace {
 
-using namespace ridgebench;
+using namespace ridgebench;  // NOLINT(google-build-using-namespace): the names of the C interface
 
 // Calls `work`, which returns an exit code, and turns an exception into its code and message.
 template <class Work>
@@ -42,8 +42,10 @@ extern "C" {
 
 std::int32_t ridgebench_interface() { return RIDGEBENCH_INTERFACE; }
 
+// The caller in C owns the run. NOLINTBEGIN(cppcoreguidelines-owning-memory)
 ridgebench_run* ridgebench_new() { return new (std::nothrow) ridgebench_run; }
 void ridgebench_free(ridgebench_run* run) { delete run; }
+// NOLINTEND(cppcoreguidelines-owning-memory)
 const char* ridgebench_message(const ridgebench_run* run) { return run->message.c_str(); }
 const char* ridgebench_folder(const ridgebench_run* run) { return run->run.folder().c_str(); }
 

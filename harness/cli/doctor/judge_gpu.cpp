@@ -171,9 +171,9 @@ bool judge_trial(const Facts& gpu, Judge& judge) {
 }  // namespace
 
 std::string label_of(const Facts& gpu) {
-  const std::string device = text_of(gpu, "/device");
+  std::string device = text_of(gpu, "/device");
   if (!device.empty()) return device;
-  const std::string address = text_of(gpu, "/pci_address");
+  std::string address = text_of(gpu, "/pci_address");
   return address.empty() ? "nvidia-smi:" + fact(gpu, "/nvidia_smi").dump() : address;
 }
 

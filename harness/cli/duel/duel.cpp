@@ -47,7 +47,7 @@ struct DuelOptions {
 using Devices = std::vector<std::unique_ptr<Device>>;
 
 Regime regime_of(const std::string& text) {
-  const Regime regime = parse<Regime>(text);
+  const auto regime = parse<Regime>(text);
   if (regime != Regime::warm) return regime;
   throw UsageError("--regime is 'warm'; allowed: steady, cold");
 }
