@@ -151,7 +151,8 @@ def test_exactly_the_verified_steady_rows_are_points():
 @pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
 def test_a_row_that_is_not_ok_is_no_point_even_if_it_has_a_rate(status, figure_of):
     view = golden()
-    victim = next(row for row in view.points if row.op == "dot" and row.format == "fp32")
+    op = "matmul" if figure_of is time_vs_size else "dot"  # of golden's operations only matmul was swept over sizes
+    victim = next(row for row in view.points if row.op == op and row.format == "fp32")
     rows = [replace(r, status=status, reason="because") if r is victim else r for r in view.rows]
     with_it, without = (
         [p for axes in drawn(figure_of, v).axes[1:] for p in offsets(axes)]
@@ -322,3 +323,13 @@ def test_a_ghost_far_from_its_point_widens_the_axis():
     far = [replace(r, dram_bytes=1e4 * r.bytes) if r is row else r for r in view.rows]
     axes = axes_of(drawn(roofline, replace(view, rows=far)))
     assert axes.get_xlim()[0] < row.flops / row.bytes / 1e4
+
+
+def test_times_over_size_are_of_swept_operations():
+    view = golden()
+    assert time_vs_size.swept(view).operations == ["matmul"]
+    shown = {text.get_text() for text in visible_texts(drawn(time_vs_size, view))}
+    assert "matmul" in shown and not {"relu", "dot"} & shown
+    largest = max(row.flops for row in view.points if row.op == "matmul")
+    one_size = replace(view, rows=[row for row in view.rows if row.op != "matmul" or row.flops == largest])
+    assert not time_vs_size.swept(one_size).points
