@@ -14,6 +14,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Affine2D
 
 from ridgebench.plot import error_vs_speed, roofline, time_vs_size
+from ridgebench.plot.doubt import DOUBT
 from ridgebench.data_sheets import find_sheet
 from ridgebench.plot.page import title_lines
 from ridgebench.plot.drawing import settings
@@ -333,3 +334,13 @@ def test_times_over_size_are_of_swept_operations():
     largest = max(row.flops for row in view.points if row.op == "matmul")
     one_size = replace(view, rows=[row for row in view.rows if row.op != "matmul" or row.flops == largest])
     assert not time_vs_size.swept(one_size).points
+
+
+@pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
+def test_a_line_above_the_footer_says_what_puts_a_run_in_doubt(figure_of):
+    def last_lines(view: View) -> list[str]:
+        return [text.get_text() for text in visible_texts(drawn(figure_of, view)) if text.get_gid() == DOUBT]
+
+    ended = judged_again(replace(golden(), environment=golden().environment | {"ended": None}))
+    assert last_lines(golden()) == [] and last_lines(ended) == ["No claim: the run has no end"]
+    assert not overlapping(drawn(figure_of, ended))
