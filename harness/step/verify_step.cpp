@@ -17,7 +17,7 @@
 namespace ridgebench {
 namespace {
 
-TrainingStep step_of(const StepRecord& r) {
+TrainingStep stated_step(const StepRecord& r) {
   return {.layers = r.layers,
           .width = r.width,
           .batch = r.batch,
@@ -31,7 +31,7 @@ TrainingStep step_of(const StepRecord& r) {
 }
 
 void check_sizes(const StepRecord& r, Checker& check) {
-  const TrainingStep step = step_of(r);
+  const TrainingStep step = stated_step(r);
   ridgebench::check(step);
   const StepProgram program = training_program(step);
   const Placement placement = place(program);

@@ -8,7 +8,7 @@ from ridgebench.files import ResultsError, decoded, lines_of
 from ridgebench.records import parse, read_environment
 from ridgebench.text import clean
 
-NAME = "step.jsonl"
+_NAME = "step.jsonl"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Moment:
+class _Moment:
     """What lives while a launch runs: bytes by kind."""
 
     phase: str
@@ -38,7 +38,7 @@ class Step:
     id: str
     record: dict[str, Any]
     parts: list[Part]
-    timeline: list[Moment]
+    timeline: list[_Moment]
 
     @property
     def ok(self) -> bool:
@@ -53,19 +53,19 @@ class StepFolder:
 
 
 def holds_step(folder: Path) -> bool:
-    return (folder / NAME).is_file()
+    return (folder / _NAME).is_file()
 
 
 def _step(record: dict[str, Any]) -> Step:
     parts = [Part(**{key: one[key] for key in Part.__dataclass_fields__}) for one in record["parts"]]
-    timeline = [Moment(one["phase"], one["live"]) for one in record["timeline"]]
+    timeline = [_Moment(one["phase"], one["live"]) for one in record["timeline"]]
     return Step(record["id"], record, parts, timeline)
 
 
 def load_steps(folder: Path) -> StepFolder:
     """The steps of a results folder; raises ResultsError for what is missing or malformed."""
     environment = clean(read_environment(folder / "environment.json"))
-    steps = [_step(clean(parse(decoded(line, origin), "step", origin))) for origin, line in lines_of(folder / NAME)]
+    steps = [_step(clean(parse(decoded(line, origin), "step", origin))) for origin, line in lines_of(folder / _NAME)]
     if not steps:
-        raise ResultsError(f"{folder / NAME}: no step; allowed: a folder that `ridgebench step` wrote")
+        raise ResultsError(f"{folder / _NAME}: no step; allowed: a folder that `ridgebench step` wrote")
     return StepFolder(folder, environment, steps)

@@ -99,7 +99,7 @@ def _legend(page: Axes, names: list[tuple[str, str]], top: float, theme: Theme) 
     return top - 0.3
 
 
-def draw_waterfall(found: StepFolder, step: Step, theme: Theme) -> Figure:
+def _draw_waterfall(found: StepFolder, step: Step, theme: Theme) -> Figure:
     figure, page, top = _page(found, step, waterfall_title(step), theme)
     bars = _bars(step)
     colours = _COLOURS | {"the step": theme.muted, "launches": PURPLE}
@@ -140,7 +140,7 @@ def _unit(value: float) -> tuple[float, str]:
     return next((one for one in _UNITS if value >= one[0]), _UNITS[-1])
 
 
-def draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
+def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     figure, page, top = _page(found, step, memory_title(step), theme)
     kinds = [kind for kind in _KINDS if any(moment.live.get(kind) for moment in step.timeline)]
     top = _legend(page, [_KINDS[kind] for kind in kinds], top, theme)
@@ -184,7 +184,7 @@ def _phases(step: Step) -> list[tuple[int, int, str]]:
 def figures(found: StepFolder) -> dict[str, Callable]:
     """Functions that draw the figures of the first step of a folder, by file name. One without a time has memory only."""
     step = found.steps[0]
-    drawn: dict[str, Callable] = {"step-memory": partial(draw_memory, found, step)}
+    drawn: dict[str, Callable] = {"step-memory": partial(_draw_memory, found, step)}
     if step.ok:
-        drawn["step-waterfall"] = partial(draw_waterfall, found, step)
+        drawn["step-waterfall"] = partial(_draw_waterfall, found, step)
     return drawn

@@ -20,8 +20,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TrainingStep step_of(Activation activation, const std::string& checkpoint,
-                     std::int64_t micro_batches = 1) {
+TrainingStep small_step(Activation activation, const std::string& checkpoint,
+                        std::int64_t micro_batches = 1) {
   constexpr std::int64_t kLayers = 5;
   return {.layers = kLayers,
           .width = 72,
@@ -63,7 +63,7 @@ TEST_F(StepOnHost, EveryLaunchIsRight) {
   for (const Activation activation : {Activation::relu, Activation::gelu}) {
     for (const char* const checkpoint : {"none", "sqrt", "every:2", "layer", "full"}) {
       for (const std::int64_t parts : {1, 3}) {
-        TrainingStep step = step_of(activation, checkpoint, parts);
+        TrainingStep step = small_step(activation, checkpoint, parts);
         for (const Optimizer optimizer :
              {Optimizer::adamw, Optimizer::sgd, Optimizer::momentum, Optimizer::lion}) {
           step.optimizer = optimizer;
@@ -82,7 +82,7 @@ TEST_F(StepOnHost, EveryLaunchIsRight) {
 TEST_F(StepOnHost, EveryFormatIsRight) {
   for (const Format format : {Format::bf16, Format::fp16}) {
     for (const bool master : {false, true}) {
-      TrainingStep step = step_of(Activation::gelu, "sqrt");
+      TrainingStep step = small_step(Activation::gelu, "sqrt");
       step.format = format;
       step.master = master;
       const ChainCheck found = chain(step).check(1);
@@ -93,10 +93,10 @@ TEST_F(StepOnHost, EveryFormatIsRight) {
 
 TEST_F(StepOnHost, CheckpointsLeaveTheSameBits) {
   for (const Activation activation : {Activation::relu, Activation::gelu}) {
-    Chain plain = chain(step_of(activation, "none"));
+    Chain plain = chain(small_step(activation, "none"));
     run(plain);
     for (const char* const checkpoint : {"sqrt", "every:2", "every:5", "layer", "full"}) {
-      Chain other = chain(step_of(activation, checkpoint));
+      Chain other = chain(small_step(activation, checkpoint));
       run(other);
       EXPECT_EQ(gradients(other), gradients(plain)) << checkpoint;
       EXPECT_EQ(other.checksum("loss"), plain.checksum("loss")) << checkpoint;
@@ -107,11 +107,11 @@ TEST_F(StepOnHost, CheckpointsLeaveTheSameBits) {
 
 // The gradients of k micro-batches are those of the mean losses of each, k times the batch's.
 TEST_F(StepOnHost, MicroBatchesAddUpToTheBatch) {
-  Chain whole = chain(step_of(Activation::gelu, "none"));
+  Chain whole = chain(small_step(Activation::gelu, "none"));
   run(whole);
   const std::vector<float> expected = gradients(whole);
   for (const std::int64_t parts : {2, 4, 24}) {
-    Chain split = chain(step_of(Activation::gelu, "none", parts));
+    Chain split = chain(small_step(Activation::gelu, "none", parts));
     run(split);
     const std::vector<float> found = gradients(split);
     double difference = 0;
@@ -129,7 +129,7 @@ TEST_F(StepOnHost, MicroBatchesAddUpToTheBatch) {
 TEST_F(StepOnHost, LossAndGradientsAreThoseOfTheNetwork) {
   for (const Activation activation : {Activation::relu, Activation::gelu}) {
     for (const char* const checkpoint : {"none", "every:2", "full"}) {
-      const TrainingStep step = step_of(activation, checkpoint, 3);
+      const TrainingStep step = small_step(activation, checkpoint, 3);
       Chain one = chain(step);
       const auto found = compare_end_to_end(one, step, device_);
       ASSERT_TRUE(found.has_value());
@@ -141,7 +141,7 @@ TEST_F(StepOnHost, LossAndGradientsAreThoseOfTheNetwork) {
 
 // Every launch is right on what it meets, and the step is wrong: a tensor was freed too early.
 TEST_F(StepOnHost, ATensorThatIsFreedTooEarlyIsFoundEndToEnd) {
-  const TrainingStep step = step_of(Activation::gelu, "none");
+  const TrainingStep step = small_step(Activation::gelu, "none");
   const StepProgram program = training_program(step);
   StepProgram early;
   for (const StepEvent& event : program.events()) {
@@ -164,7 +164,7 @@ TEST_F(StepOnHost, ATensorThatIsFreedTooEarlyIsFoundEndToEnd) {
 }
 
 TEST_F(StepOnHost, NamedTechniquesAreTakenOrRefused) {
-  const TrainingStep step = step_of(Activation::relu, "none");
+  const TrainingStep step = small_step(Activation::relu, "none");
   Chain named = chain(step, {.named = {{"matmul", "naive"}, {"relu", "naive"}}});
   for (std::size_t i = 0; i < named.launches().size(); ++i) {
     const std::string& operation = named.program().launches()[i].operation;
