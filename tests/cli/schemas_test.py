@@ -74,7 +74,7 @@ def test_duels_obey_their_schemas(tmp_path):
     assert found["schema"] == "urn:ridgebench:duels:1" and list(schema("duels").iter_errors(found)) == []
     assert [list(schema("duel").iter_errors(one)) for one in found["duels"]] == [[]]
 
-FILES = ("device", "duel", "environment", "fleet_job", "fleet_manifest", "node", "record")  # stored: they keep their published key
+FILES = ("device", "duel", "environment", "fleet_job", "fleet_manifest", "node", "record", "step")  # stored: they keep their published key
 
 
 def test_every_schema_names_itself_with_a_version():

@@ -110,5 +110,5 @@ def step_bands(layers: int, width: int, batch: int, parts: int, gelu: bool, chec
     rows = -(-batch // parts)
     step = Step(layers, gelu, checkpoint, parts > 1, rounded(rows * width * element), rounded(width * width * element))
     always = rounded(batch * width * element) + rounded(batch * 4)
-    loss = rounded(rows * 4)
+    loss = rounded(batch * 4)
     return [(phase, layer, always + most + (loss if phase in ("loss", "backward") else 0)) for phase, layer, most in step.run()]
