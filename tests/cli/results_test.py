@@ -36,7 +36,7 @@ def without_core() -> dict[str, str]:
 def quick_fixture(tmp_path_factory):
     """Run every row of the quick profile within a budget."""
     folder = tmp_path_factory.mktemp("quick") / "results"
-    result = run(folder, "--device", "sim", "--budget", "25", env=without_core())
+    result = run(folder, "--device", "sim", "--budget", "8", env=without_core())
     assert result.returncode == OK, result.stdout
     return folder, result
 
@@ -113,7 +113,9 @@ def test_a_record_says_whether_launches_overlap(early, flags, said, tmp_path):
 
 def test_no_misleading_warning(quick):
     _, result = quick
-    assert result.stderr == f"results: {quick[0]}\n"
+    # With AMX a processor has rows that take longer than the budget, and progress is shown of a run that takes long.
+    true = ("note: --budget 8 will be exceeded: ", f"results: {quick[0]}")
+    assert [line for line in result.stderr.splitlines() if not line.startswith(true) and " cases, " not in line] == []
     for word in ("WARNING", "DEBUG", "debug", "scaling"):
         assert word not in result.stdout
 
