@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/base/statistics.hpp"
+#include "kernels/common/norm.hpp"
 
 namespace ridgebench {
 namespace {
@@ -19,9 +20,7 @@ struct ClockState {
 
 bool differ(const TrimmedMean& a, const TrimmedMean& b) {
   const double reach = t_quantile(kTwoSided99, std::min(a.freedom, b.freedom));
-  // std::hypot needs glibc 2.35.
-  return std::abs(a.location - b.location) >
-         reach * std::sqrt(a.error * a.error + b.error * b.error);
+  return std::abs(a.location - b.location) > reach * norm_of(a.error, b.error);
 }
 
 RatioAtClock estimate(ClockState& state) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/common/elementwise.hpp"
+#include "kernels/common/norm.hpp"
 #include "kernels/common/training_formats.hpp"
 
 namespace ridgebench {
@@ -15,7 +16,7 @@ inline const RegisterOperation add{pointwise({
     .flops_per_element = 1,
     .operands = {{"x"}, {"y"}, {"z", Access::written}},
     .block = each_element<2, 1>([](const std::array<double, 2>& in) {
-      return std::array{Expected{in[0] + in[1], std::hypot(in[0], in[1])}};
+      return std::array{Expected{in[0] + in[1], norm_of(in[0], in[1])}};
     }),
     .terms = 2,
     .of_step = true,

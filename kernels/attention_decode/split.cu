@@ -67,9 +67,8 @@ __device__ std::int64_t element_of(std::int64_t d, int lane, int i) {
 // The running softmax of a warp for kHeads query heads. Scores are exponents of 2.
 template <int kPer, int kHeads>
 struct Running {
-  // Tokens of a turn of the loops. More heads than one have enough work in two, and four would
-  // spill.
-  static constexpr int kTokens = kHeads == 1 ? 4 : 2;
+  // Tokens of a turn of the loops: more would spill, as more heads or elements have enough work.
+  static constexpr int kTokens = kHeads > 1 ? 2 : kPer == 8 ? 1 : 4;
 
   float query[kHeads][kPer];
   float max[kHeads];
@@ -120,8 +119,9 @@ struct Running {
 };
 
 // scale: of a score as an exponent of 2. partial: of_head() floats for each query head and split.
+// Two blocks to a multiprocessor: for more of them, the compiler would spill.
 template <int kPer, int kHeads, class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 2)
     attention_decode_split(const T* q, const T* k, const T* v, Sizes sizes, float scale,
                            float* partial) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/common/gelu_reference.hpp"
+#include "kernels/common/norm.hpp"
 #include "kernels/common/reference/product.hpp"
 
 namespace ridgebench {
@@ -43,9 +44,7 @@ void fused_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups
   for (std::size_t i = 0; i < out.size(); ++i) {
     const double b = bias[i % bias.size()];
     const double z = out[i].value + b;
-    const double norm =
-        std::sqrt(out[i].norm * out[i].norm + b * b);  // std::hypot needs glibc 2.35
-    out[i] = {gelu_reference(z), kGeluMaxSlope * norm + gelu_norm(z)};
+    out[i] = {gelu_reference(z), kGeluMaxSlope * norm_of(out[i].norm, b) + gelu_norm(z)};
   }
 }
 

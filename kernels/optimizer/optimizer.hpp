@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "kernels/common/elementwise.hpp"
+#include "kernels/common/norm.hpp"
 #include "kernels/common/training_formats.hpp"
 #include "kernels/optimizer/rules.hpp"
 
@@ -33,12 +34,12 @@ using Updated = std::array<Expected, kStates + 1>;
 
 inline Updated<0> sgd_reference(double p, double g, const std::array<double, 0>& /*none*/) {
   const double step = kSgdRate * g;
-  return {{{p - step, std::hypot(p, step)}}};
+  return {{{p - step, norm_of(p, step)}}};
 }
 
 inline Updated<1> momentum_reference(double p, double g, const std::array<double, 1>& state) {
-  const Expected b{kMomentum * state[0] + g, std::hypot(kMomentum * state[0], g)};
-  return {{b, {p - kSgdRate * b.value, std::hypot(p, kSgdRate * b.norm)}}};
+  const Expected b{kMomentum * state[0] + g, norm_of(kMomentum * state[0], g)};
+  return {{b, {p - kSgdRate * b.value, norm_of(p, kSgdRate * b.norm)}}};
 }
 
 inline Updated<1> lion_reference(double p, double g, const std::array<double, 1>& state) {
@@ -51,19 +52,19 @@ inline Updated<1> lion_reference(double p, double g, const std::array<double, 1>
   const bool open = std::abs(sum) < 8 * kRoundoff * (std::abs(state[0]) + std::abs(fresh));
   const double either = open ? 2 * kLionRate / kRoundoff : 0;
   const double m = kLionBeta2 * state[0] + (1 - kLionBeta2) * g;
-  return {{{m, std::hypot(kLionBeta2 * state[0], (1 - kLionBeta2) * g)},
-           {p - kLionRate * (sign + kWeightDecay * p), std::hypot(p, kLionRate) + either}}};
+  return {{{m, norm_of(kLionBeta2 * state[0], (1 - kLionBeta2) * g)},
+           {p - kLionRate * (sign + kWeightDecay * p), norm_of(p, kLionRate) + either}}};
 }
 
 inline Updated<2> adamw_reference(double p, double g, const std::array<double, 2>& state) {
   const double old = kAdamBeta1 * state[0];
   const double fresh = (1 - kAdamBeta1) * g;
-  const Expected m{old + fresh, std::hypot(old, fresh)};
+  const Expected m{old + fresh, norm_of(old, fresh)};
   const double v = kAdamBeta2 * state[1] + (1 - kAdamBeta2) * g * g;
   const double root = std::sqrt(v / (1 - std::pow(kAdamBeta2, kStep))) + kAdamEpsilon;
   const double correction = 1 - std::pow(kAdamBeta1, kStep);
   const double value = p - kAdamRate * (m.value / correction / root + kWeightDecay * p);
-  return {{m, {v, v}, {value, std::hypot(p, kAdamRate * m.norm / correction / root)}}};
+  return {{m, {v, v}, {value, norm_of(p, kAdamRate * m.norm / correction / root)}}};
 }
 
 // A step on parameters of layers with about 600 inputs, whose variance is 2 / inputs (He et al.,

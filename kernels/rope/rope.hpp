@@ -15,6 +15,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/common/norm.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/common/sweep.hpp"
 
@@ -57,9 +58,9 @@ inline void reference(const Shape& s, std::int64_t row, std::span<const View> in
   for (std::size_t i = 0; i < half; ++i) {
     const double cosine = angles[i];
     const double sine = angles[half + i];
-    out[i] = {x[i] * cosine - x[half + i] * sine, std::hypot(x[i] * cosine, x[half + i] * sine)};
+    out[i] = {x[i] * cosine - x[half + i] * sine, norm_of(x[i] * cosine, x[half + i] * sine)};
     out[half + i] = {x[half + i] * cosine + x[i] * sine,
-                     std::hypot(x[half + i] * cosine, x[i] * sine)};
+                     norm_of(x[half + i] * cosine, x[i] * sine)};
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/common/elementwise.hpp"
+#include "kernels/common/norm.hpp"
 #include "kernels/common/training_formats.hpp"
 
 namespace ridgebench {
@@ -16,7 +17,7 @@ namespace swiglu_detail {
 inline std::array<Expected, 1> reference(const std::array<double, 2>& in) {
   const auto [gate, up] = in;
   const double half = gate * up / 2;
-  return {{{gate / (1 + std::exp(-gate)) * up, std::hypot(half, half * std::tanh(gate / 2))}}};
+  return {{{gate / (1 + std::exp(-gate)) * up, norm_of(half, half * std::tanh(gate / 2))}}};
 }
 
 }  // namespace swiglu_detail
