@@ -102,10 +102,18 @@ def test_the_peak_is_what_a_walk_counts(activation, parts, checkpoint, every):
     assert step["flops_executed"] == ((8 * 8 - 2) if every else (6 * 8 - 2)) * 256 * 1024**2
 
 
-def test_a_step_is_measured_verified_and_kept(tmp_path):
-    done = train(*SIZES, *QUICK, "--checkpoint", "sqrt", "--activation", "gelu", "--micro-batches", "2", "--out", tmp_path / "out")
+@pytest.fixture(scope="module", name="measured")
+def measured_fixture(tmp_path_factory):
+    """A measured step, its folder, and what it printed."""
+    folder = tmp_path_factory.mktemp("step") / "out"
+    done = train(*SIZES, *QUICK, "--checkpoint", "sqrt", "--activation", "gelu", "--micro-batches", "2", "--out", folder)
     assert done.returncode == OK, done.stderr
-    step = step_of(tmp_path / "out")
+    return folder, done
+
+
+def test_a_step_is_measured_verified_and_kept(measured):
+    folder, done = measured
+    step = step_of(folder)
     assert (step["status"], step["reason"], step["verify"]["repeated"]) == ("ok", None, True)
     assert 0 < step["verify"]["error"] <= 1 and step["verify"]["tensors"] > len(step["timeline"])
     assert step["verify"]["loss_error"] < 1e-5 and step["verify"]["gradients_error"] < 1e-4
@@ -113,8 +121,8 @@ def test_a_step_is_measured_verified_and_kept(tmp_path):
     assert math.isclose(step["sum_of_operations_s"], sum(part["time_s"] for part in step["parts"]))
     assert step["sum_of_roofs_s"] > 0 and step["sheet_s"] is None and step["mfu"] is None, "no data sheet promises anything of a host"
     assert sum(part["flops"] for part in step["parts"] if part["operation"] == "matmul") == step["flops_executed"]
-    assert read_environment(tmp_path / "out")["interrupted"] is False
-    assert ridgebench("verify", tmp_path / "out").stdout == f"{tmp_path / 'out'}: sound\n"
+    assert read_environment(folder)["interrupted"] is False
+    assert ridgebench("verify", folder).stdout == f"{folder}: sound\n"
     assert "verified" in done.stdout and "measured roofs" in done.stdout
 
 
@@ -155,9 +163,8 @@ def test_too_little_memory_is_a_row_that_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["peak_bytes", "flops_executed", "sum_of_operations_s", "time_s"])
-def test_verify_finds_a_changed_number(key, tmp_path):
-    folder = tmp_path / "out"
-    assert train(*SIZES, *QUICK, "--out", folder).returncode == OK
+def test_verify_finds_a_changed_number(key, measured, tmp_path):
+    folder, _ = measured
     changed = tmp_path / "changed"
     shutil.copytree(folder, changed)
     value = strict_json((folder / "step.jsonl").read_text())[key]
@@ -167,7 +174,7 @@ def test_verify_finds_a_changed_number(key, tmp_path):
     assert done.returncode == ROW_FAILED and key in done.stderr
 
 
-def test_a_folder_holds_one_kind_of_results(tmp_path):
-    assert train(*SIZES, *QUICK, "--out", tmp_path / "out").returncode == OK
-    refused(train(*SIZES, *QUICK, "--out", tmp_path / "out"), "already holds a step")
-    refused(ridgebench("run", "--device", "cpu", "--op", "relu", "--out", tmp_path / "out"), "holds step.jsonl")
+def test_a_folder_holds_one_kind_of_results(measured):
+    folder, _ = measured
+    refused(train(*SIZES, *QUICK, "--out", folder), "already holds a step")
+    refused(ridgebench("run", "--device", "cpu", "--op", "relu", "--out", folder), "holds step.jsonl")
