@@ -73,7 +73,7 @@ std::optional<std::string> doubted_claim(double claimed_s, std::optional<double>
 // this launch takes less than half of the claimed time. On a busy host, the time that is taken off
 // for commands and for waiting leaves little of a short batch.
 inline constexpr const char* kClaimUnchecked = "claim_unchecked";
-// Whether a row with this time has that flag, both in seconds.
+// Returns true if a row with this time has that flag. Both are in seconds.
 bool claim_is_unchecked(double claimed_s, std::optional<double> seen_s);
 
 // Takes the time of a row, and all that follows from it, out of its record. The samples stay.

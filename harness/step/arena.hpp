@@ -1,4 +1,5 @@
-// Places tensors with lifetimes in one allocation, and counts what is live. The counts are made
+// Places tensors with lifetimes in one allocation, and counts what is live. A tensor occupies
+// rounded_tensor_bytes() of plan/step_memory.hpp. The counts are made
 // where the arena allocates, and not by whoever plans the step.
 #pragma once
 
@@ -7,9 +8,6 @@
 #include <string>
 
 namespace ridgebench {
-
-// Every tensor begins at a multiple of this many bytes and occupies a multiple of it.
-inline constexpr std::int64_t kArenaAlignment = 256;
 
 // Bytes in use, by what they hold: "parameters", "activations", ...
 using LiveBytes = std::map<std::string, std::int64_t>;
@@ -29,11 +27,18 @@ class Arena {
   [[nodiscard]] std::int64_t extent_bytes() const { return extent_bytes_; }
 
  private:
+  // Takes bytes from the first gap that has them, or at the end, and returns their offset.
+  std::int64_t take(std::int64_t bytes);
+  void give_back(std::int64_t offset, std::int64_t bytes);
+
   struct Block {
     std::int64_t bytes;
     std::string kind;
   };
-  std::map<std::int64_t, Block> blocks_;  // by offset
+  // By offset. No gap touches another one, or the end.
+  std::map<std::int64_t, Block> blocks_;
+  std::map<std::int64_t, std::int64_t> gaps_;  // bytes
+  std::int64_t end_ = 0;                       // of the last block
   LiveBytes live_;
   std::int64_t live_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kTrials = 3;  // launches by which a technique is chosen
 
-// Whether a technique is tried only where no other one serves: it would take long to set up or run.
+// Returns true for a technique that a chain tries only if no other one serves, because it takes
+// long to set up or to run.
 bool is_last_resort(const Implementation& one) {
   return one.technique.pace == Pace::naive || one.technique.name.ends_with("_tuned");
 }
@@ -129,7 +130,7 @@ void* Chain::data(TensorId tensor) const {
   return static_cast<std::byte*>(memory_.get()) + placement_.offsets[tensor];
 }
 
-// Of several candidates, the times of a few launches on the tensors of the launch decide.
+// Times a few launches of each candidate on the tensors of the launch, and takes the fastest.
 Chain::Bound Chain::choose(const StepLaunch& launch, const TechniqueRequest& request) const {
   std::vector<const Implementation*> candidates = serving(launch, request, *device_);
   const auto keep = [&](const auto& condition) {

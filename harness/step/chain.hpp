@@ -40,7 +40,7 @@ struct Placement {
 };
 Placement place(const StepProgram& program);
 
-// What the comparison of every launch's outputs with its operation's reference found.
+// The result of comparing the outputs of every launch with the reference of its operation.
 struct ChainCheck {
   std::int64_t tensors = 0;   // that were compared
   std::int64_t elements = 0;  // of them

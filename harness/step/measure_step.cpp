@@ -85,11 +85,11 @@ class StepMeasurer {
       record.techniques[fmt::format("{}/{}", launch.operation, launch.shape.text())] =
           chain.implementation(i).technique.name;
     }
-    const std::uint64_t check_seed = draw_check_seed();
-    const ChainCheck found = chain.check(check_seed);
+    static_cast<void>(device_.time_once(chain.launches()));
     if (const auto after = memory_in_use(device_); before && after) {
       record.memory_growth_bytes = static_cast<std::int64_t>(*after - *before);
     }
+    const ChainCheck found = chain.check(draw_check_seed());
     record.verify = StepCheck{found.tensors, found.elements, found.error, std::nullopt};
     if (!found.passed()) return fail(record, Status::wrong, found.wrong);
     const std::vector<std::uint64_t> bits = results_of(chain);

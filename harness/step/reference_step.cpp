@@ -69,10 +69,9 @@ Numbers read(const Chain& chain, const std::string& name, Device& device) {
   return numbers;
 }
 
-double gelu_slope(double x) {
+double slope_of_gelu(double x) {
   const double t = gelu_tanh(x);
-  const double inner = std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
-  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner;
+  return 0.5 * (1 + t) + gelu_slope_of_tanh(x, t);
 }
 
 struct Reference {
@@ -80,7 +79,7 @@ struct Reference {
   std::vector<Matrix> gradients;
 };
 
-// The loss of each row, and the gradient of the mean loss over `rows` rows.
+// Adds the loss of each row, and returns the gradient of their mean.
 Matrix differentiate_loss(const Matrix& logits, const Numbers& labels, Numbers& loss) {
   Matrix gradient{logits.rows, logits.columns};
   for (std::int64_t i = 0; i < logits.rows; ++i) {
@@ -118,7 +117,7 @@ Reference reference_of(const std::vector<Matrix>& w, const Matrix& x, const Numb
   for (std::size_t l = w.size(); l-- > 0;) {
     for (std::size_t i = 0; i < gradient.values.size(); ++i) {
       const double before = z[l].values[i];
-      gradient.values[i] *= relu ? (before > 0 ? 1.0 : 0.0) : gelu_slope(before);
+      gradient.values[i] *= relu ? (before > 0 ? 1.0 : 0.0) : slope_of_gelu(before);
     }
     result.gradients[l] = product_tn(gradient, h[l]);
     for (double& value : result.gradients[l].values) {

@@ -130,7 +130,7 @@ inline constexpr std::tuple kStepKeys{
     Key{"activation", &StepRecord::activation, "", "the nonlinearity"},
     Key{"optimizer", &StepRecord::optimizer, "", "its states are in fp32"},
     Key{"master", &StepRecord::master, "", "the optimizer updates a copy of the parameters in fp32"},
-    Key{"checkpoint", &StepRecord::checkpoint, "", "what stays for the backward pass, as it was asked for"},
+    Key{"checkpoint", &StepRecord::checkpoint, "", "the value of --checkpoint"},
     Key{"micro_batches", &StepRecord::micro_batches, "", "parts of the batch, one after the other", {.low = 1}},
     Key{"zero_grad", &StepRecord::zero_grad, "", "how the gradients are cleared"},
     Key{"techniques", &StepRecord::techniques, "", "technique of each operation and shape"},

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/step/arena.hpp"
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/plan/network.hpp"
@@ -15,8 +14,31 @@ void require(bool holds, const char* option, std::int64_t value, const std::stri
   if (!holds) throw UsageError(fmt::format("{} {}; allowed: {}", option, value, allowed));
 }
 
-std::int64_t rounded(std::int64_t bytes) {
-  return ceil_div(bytes, kArenaAlignment) * kArenaAlignment;
+// Launches of a step at most: of a micro-batch two for each layer forward, the loss, and four for
+// each layer backward, with two for each layer that is computed again; then an update and a zero.
+double most_launches(const TrainingStep& step) {
+  const auto layers = static_cast<double>(step.layers);
+  const double again = step.checkpoint.way == Checkpointing::Way::every  ? layers
+                       : step.checkpoint.way == Checkpointing::Way::full ? layers * layers / 2
+                                                                         : 0;
+  return static_cast<double>(step.micro_batches) * (6 * layers + 1 + 2 * again) + 2 * layers;
+}
+
+void check_limits(const TrainingStep& step) {
+  const auto width = static_cast<double>(step.width);
+  const auto rows = static_cast<double>(step.batch);
+  if (static_cast<double>(step.layers) * rows * width * width > kLargestStep) {
+    throw UsageError(
+        fmt::format("--layers {} --batch {} --width {} are too large together; allowed: layers x "
+                    "batch x width^2 up to 2^58",
+                    step.layers, step.batch, step.width));
+  }
+  if (const double launches = most_launches(step); launches > kMostStepLaunches) {
+    throw UsageError(
+        fmt::format("the step has up to {:.0f} launches; allowed: up to {:.0f}, by fewer --layers "
+                    "or --micro-batches, or another --checkpoint",
+                    launches, kMostStepLaunches));
+  }
 }
 
 std::string text_of(const Checkpointing& checkpoint) {
@@ -33,8 +55,8 @@ std::string text_of(const Checkpointing& checkpoint) {
 
 std::int64_t state_bytes(const TrainingStep& step) {
   const std::int64_t parameters = step.width * step.width;
-  const std::int64_t own = rounded(parameters * info(step.format).storage_bytes);
-  const std::int64_t fp32 = rounded(parameters * info(Format::fp32).storage_bytes);
+  const std::int64_t own = rounded_tensor_bytes(parameters * info(step.format).storage_bytes);
+  const std::int64_t fp32 = rounded_tensor_bytes(parameters * info(Format::fp32).storage_bytes);
   std::int64_t copies = step.master ? 1 : 0;
   if (step.optimizer != Optimizer::sgd) ++copies;
   if (step.optimizer == Optimizer::adamw) ++copies;
@@ -109,14 +131,16 @@ void check(const TrainingStep& step) {
   }
   const Format format = step.format;
   if (format != Format::fp32 && format != Format::fp16 && format != Format::bf16) {
-    throw UsageError(
-        fmt::format("--format {}: products of fp8 have the layout nt only, and the "
-                    "backward pass needs nn and tn; allowed: bf16, fp16, fp32",
-                    info(format).name));
+    const bool fp8 = format == Format::fp8_e4m3 || format == Format::fp8_e5m2;
+    throw UsageError(fmt::format(
+        "--format {}{}; allowed: bf16, fp16, fp32", info(format).name,
+        fp8 ? ": products of fp8 have the layout nt only, and the backward pass needs nn and tn"
+            : ""));
   }
   if (step.master && format == Format::fp32) {
     throw UsageError("--master: fp32 parameters need no fp32 copy; allowed with bf16 and fp16");
   }
+  check_limits(step);
 }
 
 }  // namespace ridgebench

@@ -65,8 +65,13 @@ struct TrainingStep {
   [[nodiscard]] double executed_flops() const;
 };
 
-// Throws UsageError for sizes below 1, micro-batches that do not divide the batch, formats other
-// than fp32, fp16 and bf16, and a master copy of fp32 parameters.
+// Limits of a step: its launches, which a record lists, and layers x batch x width^2, below which
+// FLOPs, elements and bytes are exact in 64 bits.
+inline constexpr double kMostStepLaunches = 1e5;
+inline constexpr double kLargestStep = 0x1p58;
+
+// Throws UsageError for sizes below 1 or above those limits, micro-batches that do not divide the
+// batch, formats other than fp32, fp16 and bf16, and a master copy of fp32 parameters.
 void check(const TrainingStep& step);
 
 // The most bytes that live at once, by the closed form: the state and

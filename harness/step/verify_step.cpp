@@ -43,8 +43,10 @@ void check_sizes(const StepRecord& r, Checker& check) {
   bytes("peak_bytes", r.peak_bytes, placement.peak_bytes);
   bytes("peak_predicted_bytes", r.peak_predicted_bytes, predicted_peak_bytes(step));
   bytes("arena_bytes", r.arena_bytes, placement.extent_bytes);
-  check.require(std::ssize(r.timeline) == std::ssize(program.launches()),
-                "the timeline has another number of launches than the step");
+  nlohmann::ordered_json live = nlohmann::ordered_json::array();
+  for (const StepMoment& moment : r.timeline) live.push_back(moment.live);
+  check.require(live == nlohmann::ordered_json(placement.at_launches),
+                "the timeline has other live bytes than the step");
 }
 
 void check_times(const StepRecord& r, Checker& check) {

@@ -19,6 +19,12 @@ inline double gelu_tanh(double x) {
 
 inline double gelu_reference(double x) { return x * (0.5 + 0.5 * gelu_tanh(x)); }
 
+// The derivative is (1 + t) / 2 plus this, with t = gelu_tanh(x): x/2 (1 - t^2) du/dx.
+inline double gelu_slope_of_tanh(double x, double t) {
+  const double scale = std::sqrt(2.0 * std::numbers::inv_pi);
+  return x / 2 * (1 - t * t) * scale * (1 + 3 * 0.044715 * x * x);
+}
+
 // 2-norm of its two terms, x/2 and x/2 tanh(...), which cancel for negative x.
 inline double gelu_norm(double x) {
   const double tanh = gelu_tanh(x);

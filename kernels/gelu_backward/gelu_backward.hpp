@@ -21,8 +21,7 @@ namespace gelu_backward_detail {
 inline std::array<Expected, 1> reference(const std::array<double, 2>& in) {
   const auto [x, dy] = in;
   const double t = gelu_tanh(x);
-  const double slope = std::sqrt(2.0 * std::numbers::inv_pi) * (1 + 3 * 0.044715 * x * x);
-  const double third = x / 2 * (1 - t * t) * slope;
+  const double third = gelu_slope_of_tanh(x, t);
   return {{{dy * (0.5 * (1 + t) + third), std::abs(dy) * std::hypot(0.5, 0.5 * t, third)}}};
 }
 

@@ -8,11 +8,14 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kTensorBytes = 256;  // a tensor is a multiple of
-constexpr double kLabelBytes = 4;     // int32
-constexpr double kLossBytes = 4;      // fp32, one a row
+constexpr double kLabelBytes = 4;  // int32
+constexpr double kLossBytes = 4;   // fp32, one a row
 
-double rounded(double bytes) { return std::ceil(bytes / kTensorBytes) * kTensorBytes; }
+// Of sizes that 64 bits may not hold.
+double rounded(double bytes) {
+  constexpr auto kAlignment = static_cast<double>(kTensorAlignment);
+  return std::ceil(bytes / kAlignment) * kAlignment;
+}
 
 // The layers of a network and how many of them the backward pass computes again at once.
 struct Segments {

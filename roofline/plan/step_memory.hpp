@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/enum_names.hpp"
 #include "roofline/plan/plan.hpp"
 
@@ -49,6 +50,12 @@ struct StepMemory {
 // L (2 L - 1), the maximum of s + n_s (s + 2 n_s - 1), and 2 for `full`. The question is checked
 // and has layers and a width. Throws UsageError for an unknown way of checkpointing.
 StepMemory step_memory(const ActivationQuestion& question);
+
+// A tensor of a step occupies a multiple of this many bytes.
+inline constexpr std::int64_t kTensorAlignment = 256;
+constexpr std::int64_t rounded_tensor_bytes(std::int64_t bytes) {
+  return ceil_div(bytes, kTensorAlignment) * kTensorAlignment;
+}
 
 enum class StepPhase : std::uint8_t { forward, loss, backward, step, zero };
 constexpr auto names_of(StepPhase) {

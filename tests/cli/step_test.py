@@ -141,6 +141,7 @@ def test_techniques_are_those_that_were_named(tmp_path):
         (("--checkpoint", "all"), ("'all'", "allowed: none, layer, sqrt, full, or every:K")),
         (("--format", "fp8_e4m3"), ("fp8_e4m3", "allowed: bf16, fp16, fp32")),
         (("--format", "fp9"), ("fp9", "allowed")),
+        (("--format", "tf32"), ("--format tf32; allowed: bf16, fp16, fp32",)),
         (("--master",), ("--master", "allowed with bf16 and fp16")),
         (("--activation", "silu"), ("silu", "relu", "gelu")),
         (("--optimizer", "adam"), ("adam", "adamw")),
@@ -152,6 +153,20 @@ def test_techniques_are_those_that_were_named(tmp_path):
 def test_bad_input_is_one_line_before_anything_is_measured(arguments, parts, tmp_path):
     refused(train(*SIZES, "--device", "cpu", "--out", tmp_path / "out", *arguments), *parts)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "parts"),
+    [
+        (("6", "1e9", "24"), ("too large together", "allowed: layers x batch x width^2 up to 2^58")),
+        (("10000", "1e9", "1e9"), ("too large together",)),
+        (("400", "8", "8", "--checkpoint", "full"), ("launches; allowed: up to 100000",)),
+        (("2", "4", "1e6", "--micro-batches", "1e6"), ("launches; allowed: up to 100000",)),
+    ],
+)
+def test_a_step_without_end_is_refused_at_once(sizes, parts):
+    layers, width, batch, *others = sizes
+    refused(train("--layers", layers, "--width", width, "--batch", batch, "--device", "cpu", "--dry-run", *others), *parts)
 
 
 def test_too_little_memory_is_a_row_that_says_so(tmp_path):

@@ -103,7 +103,7 @@ bool is_toml_value(const std::string& text) {
   return RE2::FullMatch(text, kValue);
 }
 
-// Whether a section, such as [plan.train], is read by a command of the Python package.
+// Returns true if a command of the Python package reads the section, such as [export].
 bool is_python_section(std::string_view header) {
   static const RE2 kFirstWord(R"(\[+\s*['"]?([A-Za-z0-9_-]+).*)");
   std::string command;

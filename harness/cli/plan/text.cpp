@@ -179,7 +179,7 @@ std::string fits_text(const PlanAnswer& answer) {
   return fmt::format("{}\n{}\n", text, memory_bar(answer, shows_utf8()));
 }
 
-// What lives in each phase of a step, a line each. The letters are those of the parts.
+// Draws one line for each phase of a step, with the letters of the parts that live in it.
 std::string timeline_text(const PlanAnswer& answer) {
   std::vector<Texts> table{{"phase"}};
   for (const PlanAnswer& part : answer["parts"]) {

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
-#include <set>
 
 #include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"

@@ -8,7 +8,7 @@
 namespace ridgebench {
 
 // Memory, FLOPs and, of a measured step, the table of its parts and its times from the data sheet
-// to the chain. `free_bytes` are those of the device before the step.
+// to the chain. `free_bytes` is the free memory of the device before the step.
 std::string step_text(const StepRecord& record, double free_bytes);
 
 }  // namespace ridgebench

@@ -191,7 +191,11 @@ TEST(TrainingStep, RefusesWhatItCannotRun) {
   refused([](TrainingStep& s) { s.micro_batches = 5; });
   refused([](TrainingStep& s) { s.micro_batches = 96; });
   refused([](TrainingStep& s) { s.format = Format::fp8_e4m3; });
+  refused([](TrainingStep& s) { s.format = Format::tf32; });
   refused([](TrainingStep& s) { s.master = true; });
+  refused([](TrainingStep& s) { s.width = std::int64_t{1} << 30U; });
+  refused([](TrainingStep& s) { s.layers = 20000; });
+  refused([](TrainingStep& s) { s.batch = s.micro_batches = 1'000'000; });
   refused([](TrainingStep& s) {
     s.layers = 1;
     s.checkpoint.way = Way::full;
