@@ -14,10 +14,6 @@ function(add_host_kernels target)
   list(FILTER sources EXCLUDE REGEX "/kernels/common/|/cublas[a-z_]*[.]cpp$")  # CUDA libraries: cuda.cmake
   list(FILTER specifications EXCLUDE REGEX "^kernels/common/")
 
-  # Square roots of a vector have no place for the error of each, and precompiled headers are made without the option.
-  set_source_files_properties("${CMAKE_SOURCE_DIR}/kernels/optimizer/simd.cpp" PROPERTIES
-    COMPILE_OPTIONS -fno-math-errno SKIP_PRECOMPILE_HEADERS ON)
-
   # One generated file includes all specifications, which register their operations.
   list(TRANSFORM specifications REPLACE "(.+)" "#include \"\\1\"")
   list(JOIN specifications "\n" includes)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/common/error.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -23,7 +24,7 @@ constexpr int kDeepest = 100;
 std::string shown(const json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text = json_line(value);
   constexpr std::size_t kLongest = 60;
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return text;

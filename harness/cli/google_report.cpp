@@ -10,6 +10,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/google_benchmark.hpp"
 #include "harness/results/environment.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -86,7 +87,7 @@ std::string json_context() {
                                        {"num_cpus", benchmark::CPUInfo::Get().num_cpus},
                                        {"library_build_type", "release"},
                                        {"json_schema_version", 1}};
-  return fmt::format("{{\n  \"context\": {},\n  \"benchmarks\": [\n", context.dump());
+  return fmt::format("{{\n  \"context\": {},\n  \"benchmarks\": [\n", json_line(context));
 }
 
 }  // namespace

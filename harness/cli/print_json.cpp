@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "roofline/json_text.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -9,7 +11,7 @@ using nlohmann::ordered_json;
 
 std::string leaf_text(const ordered_json& value) {
   if (!value.is_number_float()) {
-    return value.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+    return json_ascii(value);
   }
   std::string number = fmt::format("{}", value.get<double>());
   // A reader that distinguishes types reads a double again.

@@ -14,6 +14,7 @@
 #include "harness/base/sudden_end.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/measure/kept_state.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -68,7 +69,7 @@ CrashScope::CrashScope(Record row, int records_file, double spent_s) {
   g_row.file = records_file;
   for (std::size_t i = 0; i < kEndCauses.size(); ++i) {
     row.reason = fmt::format("crashed: {}", kEndCauses[i].name);
-    g_row.lines[i] = to_json(row).dump() + "\n";
+    g_row.lines[i] = json_line(to_json(row)) + "\n";
     g_row.messages[i] = fmt::format("ridgebench: {} {}; the other rows are kept{}\n", row.id,
                                     *row.reason, g_argv.empty() ? "" : " and measured");
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "roofline/embedded_json.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -15,8 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 
 const ordered_json& keys_that_differ() {
-  static const ordered_json keys =
-      ordered_json::parse(embedded_comparable().front().text).at("differ");
+  static const ordered_json keys = parse_ordered(embedded_comparable().front().text).at("differ");
   return keys;
 }
 
@@ -57,8 +57,7 @@ ordered_json value_at(const ordered_json& json, std::string_view key) {
 }
 
 std::string text_of_value(const ordered_json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : json_line(value);
 }
 
 // The value as text; of two objects only the keys that differ.

@@ -13,6 +13,7 @@
 #include "harness/results/keyed_json.hpp"
 #include "harness/results/read_keyed.hpp"
 #include "harness/results/results_directory.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 
@@ -163,7 +164,7 @@ DuelRecord parse_duel(std::string_view line, const std::string& origin) {
   DuelRecord duel;
   duel.version_1 = json.text("schema") == kFirstDuelSchema;
   if (!duel.version_1 && json.text("schema") != kDuelSchema) json.reject("schema", kDuelSchema);
-  read_object(json, nlohmann::ordered_json::parse(line), duel);
+  read_object(json, parse_ordered(line), duel);
   return duel;
 }
 

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "harness/base/ratio.hpp"
@@ -144,7 +143,7 @@ inline constexpr const char* kClocksDiffer = "clocks_differ";
 inline constexpr double kLargestLog = 709;  // exp of it is finite
 
 // clang-format off
-inline constexpr std::tuple kDuelSideKeys{
+inline constexpr KeyList kDuelSideKeys{
     Key{"technique", &DuelSide::technique, "", "the idea by which it computes"},
     Key{"origin", &DuelSide::origin, "", "written by hand or called from a library"},
     Key{"accumulator", &DuelSide::accumulator, "", "format of the running sums"},
@@ -160,7 +159,7 @@ inline constexpr std::tuple kDuelSideKeys{
     Key{"energy_ci_high_j", &DuelSide::energy_ci_high_j, "J", "upper end of that interval", {}, Absence::not_in_oldest},
     Key{"energy_blocks_j", &DuelSide::energy_blocks_j, "J", "per launch of each long block, or of each process; empty where the energy is unknown", {.low_excluded = true}, Absence::not_in_oldest},
 };
-inline constexpr std::tuple kDuelAtClockKeys{
+inline constexpr KeyList kDuelAtClockKeys{
     Key{"clock_hz", &DuelAtClock::clock_hz, "Hz", "median over the quads"},
     Key{"quads", &DuelAtClock::quads, "", "in this state", {.low = 1}},
     Key{"ratio", &DuelAtClock::ratio, "", "first over second", kPositive},
@@ -168,7 +167,7 @@ inline constexpr std::tuple kDuelAtClockKeys{
     Key{"ci_high", &DuelAtClock::ci_high, "", "upper end of that interval", kPositive},
     Key{"verdict", &DuelAtClock::verdict, "", "of the first technique in this state"},
 };
-inline constexpr std::tuple kDuelRatioKeys{
+inline constexpr KeyList kDuelRatioKeys{
     Key{"ratio", &DuelRatio::ratio, "", "first over second; null below five log ratios and where it depends on the clock"},
     Key{"ci_low", &DuelRatio::ci_low, "", "lower end of its 95 % interval"},
     Key{"ci_high", &DuelRatio::ci_high, "", "upper end of that interval"},
@@ -180,14 +179,14 @@ inline constexpr std::tuple kDuelRatioKeys{
     Key{"log_ratios", &DuelRatio::log_ratios, "", "in the order measured", {.low = -kLargestLog, .high = kLargestLog}},
     Key{"errors", &DuelRatio::errors, "", "standard error of each log ratio within its process; empty unless the processes of a GPU measured the duel", {.low = 0}, Absence::not_in_oldest},
 };
-inline constexpr std::tuple kDuelScaleKeys{
+inline constexpr KeyList kDuelScaleKeys{
     Key{"block_s", &DuelScale::block_s, "s", "planned length of a block, with the part that is dropped"},
     Key{"quads", &DuelScale::quads, "", "of four blocks each"},
     Key{"seconds", &DuelScale::seconds, "", "ratio of the times"},
     Key{"cycles", &DuelScale::cycles, "", "ratio of the clock cycles; null where no quad knows its clock"},
     Key{"clock_hz", &DuelScale::clock_hz, "Hz", "clock of each quad of the short scale that gave a ratio of cycles; empty elsewhere, and over several processes", {}, Absence::not_in_oldest},
 };
-inline constexpr std::tuple kDuelKeys{
+inline constexpr KeyList kDuelKeys{
     Key{"id", &DuelRecord::id, "", "operation/first:second/format/shape/regime@device"},
     Key{"op", &DuelRecord::op, "", "the operation"},
     Key{"device", &DuelRecord::device, "", "name of a device in `environment.json`"},

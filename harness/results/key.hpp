@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "harness/base/statistics.hpp"
@@ -65,6 +65,23 @@ inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
+template <class... Keys>
+constexpr auto visitor_of(Keys... keys) {
+  return [=](auto&& visit) { (visit(keys), ...); };
+}
+
+// A list of keys of different types: KeyList keys{Key{...}, TimeKey{...}}. A std::tuple of 70 of
+// them costs each unit that reads it a second.
+template <class Visitor>
+struct KeyList {
+  template <class... Keys>
+  constexpr explicit KeyList(Keys... keys) : for_each(visitor_of(keys...)) {}
+
+  Visitor for_each;  // for_each(visit) calls visit(key) for every key, in order
+};
+template <class... Keys>
+KeyList(Keys...) -> KeyList<decltype(visitor_of(std::declval<Keys>()...))>;
+
 // A struct that has a list of keys.
 template <class T>
 concept Keyed = requires(const T* object) { keys_of(object); };
@@ -77,8 +94,7 @@ inline constexpr bool kIsListOfKeyed<std::vector<T>> = true;
 // Calls visit(key) for every key of T, in order.
 template <class T>
 constexpr void for_each_key(auto&& visit) {
-  std::apply([&](const auto&... key) { (visit(key), ...); },
-             keys_of(static_cast<const T*>(nullptr)));
+  keys_of(static_cast<const T*>(nullptr)).for_each(visit);
 }
 
 }  // namespace ridgebench

@@ -12,6 +12,7 @@
 #include "harness/results/read_keyed.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -91,7 +92,7 @@ Record parse_record(std::string_view line, const std::string& origin) {
   const std::string schema = json.text("schema");
   if (schema != kRecordSchema && schema != former(kRecordSchema))
     json.reject("schema", kRecordSchema);
-  const ordered_json raw = ordered_json::parse(line);
+  const ordered_json raw = parse_ordered(line);
   Record record;
   read_object(json, raw, record);
   if (record.time) record.time->samples = record.samples_s.size();

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "harness/base/power_state.hpp"
@@ -124,7 +123,7 @@ struct Record {
 // In the order in which they are written: key, member, unit, meaning, bounds, and whether older
 // records lack it. A key ends in its unit; what is unknown is null.
 // clang-format off
-inline constexpr std::tuple kRecordKeys{
+inline constexpr KeyList kRecordKeys{
     Key{"id", &Record::id, "", "operation/technique/format/shape/regime@device; a control ends in `:control`"},
     Key{"op", &Record::op, "", "the operation: what is computed"},
     Key{"technique", &Record::technique, "", "the idea by which it is computed"},

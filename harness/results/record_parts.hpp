@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "harness/results/key.hpp"
@@ -60,7 +59,7 @@ struct Verification {
 };
 
 // clang-format off
-inline constexpr std::tuple kRoofKeys{
+inline constexpr KeyList kRoofKeys{
     Key{"flops_per_s", &RecordedRoof::flops_per_s, "FLOP/s", "of the arithmetic; null without its ceiling", kPositive},
     Key{"bytes_per_s", &RecordedRoof::bytes_per_s, "byte/s", "of the memory; null without its ceiling", kPositive},
     Key{"compute_ceiling", &RecordedRoof::compute_ceiling, "", "id of the ceiling's row"},
@@ -70,24 +69,24 @@ inline constexpr std::tuple kRoofKeys{
     Key{"special_ceiling", &RecordedRoof::special_ceiling, "", "id of the ceiling's row", {}, Absence::not_in_oldest},
 };
 
-inline constexpr std::tuple kSecondLookKeys{
+inline constexpr KeyList kSecondLookKeys{
     Key{"times_s", &SecondLook::times_s, "s", "median of the row in each turn with its ceilings, per launch; empty where a second look at an earlier row had found the ceilings faster", kPositive},
     Key{"bytes_per_s", &SecondLook::bytes_per_s, "byte/s", "best of the memory's ceiling, in the turns and before; null where the row did not exceed it", kPositive},
     Key{"flops_per_s", &SecondLook::flops_per_s, "FLOP/s", "best of the arithmetic's ceiling, likewise", kPositive},
 };
 
-inline constexpr std::tuple kWitnessKeys{
+inline constexpr KeyList kWitnessKeys{
     Key{"technique", &Witness::technique, "", "the other technique"},
     Key{"error", &Witness::error, "", "largest difference over the tolerance of both, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
 };
 
-inline constexpr std::tuple kProbedKeys{
+inline constexpr KeyList kProbedKeys{
     Key{"compared", &Probed::compared, "", "number of probes whose outputs were compared with the reference", kCount},
     Key{"new_inputs_s", &Probed::new_inputs_s, "s", "time of a launch in each probe whose inputs were all new", kPositive},
     Key{"old_inputs_s", &Probed::old_inputs_s, "s", "time of a launch each time after the old inputs were written once more; empty where the probes before left no doubt", kPositive},
 };
 
-inline constexpr std::tuple kVerificationKeys{
+inline constexpr KeyList kVerificationKeys{
     Key{"error", &Verification::error, "", "largest deviation from the reference over its tolerance, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
     Key{"tolerance", &Verification::tolerance, "", "absolute, at the element with that error", kNotNegative},
     Key{"elements", &Verification::elements, "", "number of elements compared with the reference", kCount},

@@ -23,6 +23,7 @@
 #include "harness/results/judged/judged.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -160,7 +161,7 @@ void ResultsDirectory::drop(std::initializer_list<Status> statuses) {
 }
 
 void ResultsDirectory::append(const nlohmann::ordered_json& result) {
-  const std::string line = result.dump() + "\n";
+  const std::string line = json_line(result) + "\n";
   const std::scoped_lock lock(mutex_);
   const off_t before = lseek(records_, 0, SEEK_END);
   try {
@@ -176,8 +177,7 @@ void ResultsDirectory::append(const nlohmann::ordered_json& result) {
 
 void ResultsDirectory::write_environment(const nlohmann::ordered_json& environment) const {
   // Names and arguments of this system need not be UTF-8, JSON must be.
-  constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  write_atomically(path_ / "environment.json", environment.dump(2, ' ', false, replace) + "\n");
+  write_atomically(path_ / "environment.json", json_lines(environment, 2) + "\n");
 }
 
 void ResultsDirectory::write_judgement() const {

@@ -2,6 +2,7 @@
 
 #include "harness/results/keyed_json.hpp"
 #include "harness/results/read_keyed.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 
@@ -16,7 +17,7 @@ StepRecord parse_step(std::string_view line, const std::string& origin) {
   const JsonObject json(checked, origin);
   if (json.text("schema") != kStepSchema) json.reject("schema", kStepSchema);
   StepRecord record;
-  read_object(json, nlohmann::ordered_json::parse(line), record);
+  read_object(json, parse_ordered(line), record);
   return record;
 }
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "harness/results/key.hpp"
@@ -93,7 +92,7 @@ struct StepRecord {
 };
 
 // clang-format off
-inline constexpr std::tuple kStepPartKeys{
+inline constexpr KeyList kStepPartKeys{
     Key{"name", &StepPart::name, "", "what the launches do: `forward`, `dX`, `dW`, `activation`, `optimizer`, ..."},
     Key{"phase", &StepPart::phase, "", "`forward`, `backward`, `step` or `zero`"},
     Key{"operation", &StepPart::operation, "", "the operation"},
@@ -105,12 +104,12 @@ inline constexpr std::tuple kStepPartKeys{
     Key{"roof_s", &StepPart::roof_s, "s", "least time of them by the measured roofs; null without ceilings", kNotNegative},
     Key{"sheet_s", &StepPart::sheet_s, "s", "least time by the data sheet; null without one", kNotNegative},
 };
-inline constexpr std::tuple kStepMomentKeys{
+inline constexpr KeyList kStepMomentKeys{
     Key{"launch", &StepMoment::launch, "", "number of the launch", kCount},
     Key{"phase", &StepMoment::phase, "", "of that launch"},
     Key{"live", &StepMoment::live, "byte", "what lives while it runs, by kind: parameters, gradients, optimizer, input, activations, activation_gradients, loss"},
 };
-inline constexpr std::tuple kStepCheckKeys{
+inline constexpr KeyList kStepCheckKeys{
     Key{"tensors", &StepCheck::tensors, "", "outputs of launches that were compared with the reference of their operation, on the inputs that the launch met", kCount},
     Key{"elements", &StepCheck::elements, "", "of them", kCount},
     Key{"error", &StepCheck::error, "", "largest error over the tolerance of its element", kNotNegative},
@@ -118,7 +117,7 @@ inline constexpr std::tuple kStepCheckKeys{
     Key{"loss_error", &StepCheck::loss_error, "", "of the loss against a step in fp64, relative, by the Frobenius norm; null where that takes more than 2^34 FLOPs", kNotNegative},
     Key{"gradients_error", &StepCheck::gradients_error, "", "of all gradients, likewise", kNotNegative},
 };
-inline constexpr std::tuple kStepKeys{
+inline constexpr KeyList kStepKeys{
     Key{"id", &StepRecord::id, "", "step, sizes and choices, and the device"},
     Key{"step", &StepRecord::step, "", "kind of step"},
     Key{"device", &StepRecord::device, "", "name of a device in `environment.json`"},

@@ -7,6 +7,7 @@
 
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -70,7 +71,7 @@ std::optional<ConfigKeys::Place> ConfigKeys::find(std::string_view name) {
   if (!default_sizes_.holds(key.c_str())) return std::nullopt;
   const json& size = sizes_[key];
   if (size.is_number() && size != 0) {
-    const std::string text = fmt::format("{} {}", name, size.dump());
+    const std::string text = fmt::format("{} {}", name, json_line(size));
     if (std::ranges::find(defaulted_, text) == defaulted_.end()) defaulted_.push_back(text);
   }
   return Place{&default_sizes_, key};

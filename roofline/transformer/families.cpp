@@ -4,6 +4,7 @@
 
 #include "kernels/common/enum_names.hpp"
 #include "roofline/embedded_json.hpp"
+#include "roofline/json_object.hpp"
 
 namespace ridgebench {
 namespace {
@@ -36,7 +37,7 @@ Families read_families() {
   json table = json::object();
   json sizes;
   for (const EmbeddedJson& file : embedded_families()) {
-    const json part = json::parse(file.text);
+    const json part = parse_json(file.text, file.name);
     if (file.name == "common") {
       families.common = part;
     } else if (file.name == "defaults") {

@@ -14,6 +14,7 @@
 #include "kernels/common/random.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/device_spec.hpp"
+#include "roofline/json_object.hpp"
 #include "roofline/transformer/transformer.hpp"
 
 namespace ridgebench {
@@ -135,11 +136,18 @@ Command described(const nlohmann::json& told) {
   return command;
 }
 
+// Returns null where Python gives no answer.
+nlohmann::json python_tree() try {
+  return parse_json(answer_of_python({"tree"}), "the tree of Python's commands");
+} catch (const UsageError&) {
+  return {};
+}
+
 }  // namespace
 
 Command command_tree(const CLI::App& app) {
   Command root = described(app);
-  const auto told = nlohmann::json::parse(answer_of_python({"tree"}), nullptr, false);
+  const nlohmann::json told = python_tree();
   if (!told.is_array()) {
     write_error("note: Python does not answer: the options of its commands are left out\n");
     return root;

@@ -19,6 +19,7 @@
 #include "harness/device/nvidia_gpu.hpp"
 #include "kernels/common/cuda/tensor_instruction.hpp"
 #include "roofline/device_spec.hpp"
+#include "roofline/json_text.hpp"
 #include "roofline/nullable.hpp"
 
 namespace ridgebench::doctor {
@@ -39,7 +40,7 @@ Facts answer_of(Child child, double until_s) {
 
 template <class Work>
 Child in_child(Work work) {
-  return Child([work](int descriptor) { write_all(descriptor, work().dump()); });
+  return Child([work](int descriptor) { write_all(descriptor, json_line(work())); });
 }
 
 // "580.65.06": by /sys, else the first word of /proc's line that begins with a digit and has a dot.

@@ -7,6 +7,7 @@
 
 #include "harness/cli/doctor/finding.hpp"
 #include "harness/device/nvidia_gpu.hpp"
+#include "roofline/json_text.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench::doctor {
@@ -109,7 +110,7 @@ void judge_absent(const Facts& facts, const Facts& gpu, Judge& judge) {
     judge.fail("mig_without_slice", "MIG is on, and the GPU has no slice: CUDA cannot use it",
                fmt::format("with the owner's consent: sudo {} -mig 0; or create a slice: sudo "
                            "nvidia-smi mig -i {} -cgi 0 -C",
-                           nvidia_smi(gpu), fact(gpu, "/nvidia_smi").dump()));
+                           nvidia_smi(gpu), json_line(fact(gpu, "/nvidia_smi"))));
   } else if (compute_mode == kProhibited) {
     judge.fail("compute_mode_prohibited", "its compute mode is prohibited: CUDA cannot use it",
                fmt::format("with the owner's consent: sudo {} -c 0", nvidia_smi(gpu)));
@@ -126,7 +127,7 @@ void judge_absent(const Facts& facts, const Facts& gpu, Judge& judge) {
 // Errors with which NVML opens a GPU (nvmlReturn_t).
 bool judge_opening(const Facts& gpu, Judge& judge) {
   const int status = static_cast<int>(number_of(gpu, "/status").value_or(0));
-  const std::string index = fact(gpu, "/nvidia_smi").dump();
+  const std::string index = json_line(fact(gpu, "/nvidia_smi"));
   const std::string log = "sudo dmesg | grep -iE 'nvrm|xid'";
   if (status == 0) return false;
   if (status == 4) {
@@ -174,12 +175,12 @@ std::string label_of(const Facts& gpu) {
   std::string device = text_of(gpu, "/device");
   if (!device.empty()) return device;
   std::string address = text_of(gpu, "/pci_address");
-  return address.empty() ? "nvidia-smi:" + fact(gpu, "/nvidia_smi").dump() : address;
+  return address.empty() ? "nvidia-smi:" + json_line(fact(gpu, "/nvidia_smi")) : address;
 }
 
 std::string nvidia_smi(const Facts& gpu) {
   const Facts& index = fact(gpu, "/nvidia_smi");
-  return index.is_null() ? "nvidia-smi" : "nvidia-smi -i " + index.dump();
+  return index.is_null() ? "nvidia-smi" : "nvidia-smi -i " + json_line(index);
 }
 
 void judge_gpu(const Facts& facts, const Facts& gpu, Findings& to) {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "harness/cli/doctor/finding.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench::doctor {
 namespace {
@@ -80,7 +81,7 @@ void judge_others(const Facts& gpu, Judge& judge) {
   std::vector<std::string> pids;
   for (const Facts& process : fact(gpu, "/running")) {
     const auto bytes = number_of(process, "/used_bytes");
-    pids.push_back(process["pid"].dump());
+    pids.push_back(json_line(process["pid"]));
     others.push_back(bytes ? fmt::format("{} ({:.1f} GiB)", pids.back(), *bytes / 0x1p30)
                            : pids.back());
   }
@@ -98,7 +99,7 @@ void judge_others(const Facts& gpu, Judge& judge) {
         fmt::format("{:.1f} GiB of its memory are in use, by no process that is visible here",
                     *used / 0x1p30),
         fmt::format("sudo fuser -v /dev/nvidia{}, outside of a container",
-                    fact(gpu, "/nvidia_smi").dump()));
+                    json_line(fact(gpu, "/nvidia_smi"))));
   }
 }
 
@@ -157,7 +158,7 @@ void judge_links(const Facts& gpu, Judge& judge) {
     judge.warn("nvlinks_down",
                fmt::format("{:.0f} of its {:.0f} NVLinks are down", *present - *active, *present),
                fmt::format("nvidia-smi nvlink -s -i {}; sudo systemctl status nvidia-fabricmanager",
-                           fact(gpu, "/nvidia_smi").dump()));
+                           json_line(fact(gpu, "/nvidia_smi"))));
   }
 }
 

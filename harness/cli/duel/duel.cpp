@@ -24,6 +24,7 @@
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/number.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -145,7 +146,7 @@ ExitCode run_duels(std::vector<DuelCase> duels, const DuelRequest& request,
 ExitCode run_one_process(const DuelCase& duel, const DuelOptions& options) {
   try {
     DuelMeasurer measurer(*duel.first.device, parse<Fill>(options.fill), options.seed);
-    fmt::print("{}\n", to_json(measurer.measure(duel, signalled)).dump());
+    fmt::print("{}\n", json_line(to_json(measurer.measure(duel, signalled))));
   } catch (const Interrupted&) {
     return ExitCode::undecided;  // the other process says so
   }

@@ -13,6 +13,7 @@
 #include "harness/cli/machine_facts.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/results/results_directory.hpp"
+#include "roofline/json_text.hpp"
 #include "roofline/nullable.hpp"
 
 namespace ridgebench::node {
@@ -48,7 +49,7 @@ ordered_json ask_driver() {
 }
 
 ordered_json answer_of_driver() {
-  Child child([](int descriptor) { write_all(descriptor, ask_driver().dump()); });
+  Child child([](int descriptor) { write_all(descriptor, json_line(ask_driver())); });
   const ChildAnswer answer = child.wait(steady_s() + kDriverAnswers_s);
   if (answer.end == ChildEnd::hung) {
     throw DeviceError(
@@ -59,7 +60,7 @@ ordered_json answer_of_driver() {
     throw DeviceError(fmt::format("the driver crashed (signal {}); `ridgebench doctor` says more",
                                   answer.signal));
   }
-  return ordered_json::parse(answer.text);
+  return parse_ordered(answer.text);
 }
 
 Gpu gpu_of(const ordered_json& facts) {
@@ -95,8 +96,7 @@ void NodeRun::write() const {
                           {"command_line", command_line},     {"started", started},
                           {"ended", nullable(ended)},         {"exit", nullable(exit)},
                           {"budget_s", nullable(budget_s)},   {"gpus", list}};
-  constexpr auto replace = ordered_json::error_handler_t::replace;  // words need not be UTF-8
-  write_atomically(folder / "node.json", json.dump(2, ' ', false, replace) + "\n");
+  write_atomically(folder / "node.json", json_lines(json, 2) + "\n");
 }
 
 std::vector<Gpu> find_node_gpus(const std::string& device) {

@@ -6,6 +6,7 @@
 
 #include "harness/results/doubts.hpp"
 #include "harness/results/record.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench::node {
 namespace {
@@ -66,11 +67,11 @@ std::vector<std::optional<Place>> places_by_model(const NodeRun& run,
                                                   const std::vector<std::optional<double>>& rates) {
   std::vector<std::optional<Place>> all(rates.size());
   std::set<std::string> models;
-  for (const Gpu& gpu : run.gpus) models.insert(gpu.facts.at("model").dump());
+  for (const Gpu& gpu : run.gpus) models.insert(json_line(gpu.facts.at("model")));
   for (const std::string& model : models) {
     std::vector<std::optional<double>> of_model = rates;
     for (std::size_t i = 0; i < rates.size(); ++i) {
-      if (run.gpus[i].facts.at("model").dump() != model) of_model[i].reset();
+      if (json_line(run.gpus[i].facts.at("model")) != model) of_model[i].reset();
     }
     const auto found = places(of_model);
     for (std::size_t i = 0; i < rates.size(); ++i) {

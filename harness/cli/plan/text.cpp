@@ -10,6 +10,7 @@
 #include "harness/base/terminal.hpp"
 #include "harness/cli/plan/bar.hpp"
 #include "harness/cli/text_table.hpp"
+#include "roofline/json_text.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -59,7 +60,7 @@ std::string line(std::string_view name, std::string_view text) {
 
 std::string input_text(const PlanAnswer& value) {
   if (value.is_number()) return fmt::format("{:.10g}", value.get<double>());
-  return value.is_string() ? printable(value.get<std::string>()) : value.dump();
+  return value.is_string() ? printable(value.get<std::string>()) : json_line(value);
 }
 
 struct Result {

@@ -10,6 +10,7 @@
 #include "harness/cli/predict/model.hpp"
 #include "harness/cli/predict/output.hpp"
 #include "harness/cli/text_table.hpp"
+#include "roofline/json_text.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -61,7 +62,7 @@ std::vector<Texts> table_of(const ordered_json& phase) {
   for (const ordered_json& row : rows) {
     Texts cells{label_of(row),
                 product_of(row),
-                row["layers"].dump(),
+                json_line(row["layers"]),
                 in_unit(row["flops"], "FLOP"),
                 in_unit(row["bytes"], "B"),
                 row["intensity_flop_per_byte"].is_null()

@@ -10,6 +10,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/text_table.hpp"
+#include "roofline/json_text.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -65,7 +66,7 @@ std::string shape_text(const ordered_json& sizes) {
   std::string text;
   for (const auto& [dimension, size] : sizes.items()) {
     text += fmt::format("{}{}:{}", text.empty() ? "" : "/", dimension,
-                        size.is_string() ? size.get<std::string>() : size.dump());
+                        size.is_string() ? size.get<std::string>() : json_line(size));
   }
   return text;
 }

@@ -10,6 +10,7 @@
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -44,7 +45,7 @@ EarlierCeilings read_ceilings(const RunRequest& request,
   const std::string text = read_file(path);
   static_cast<void>(parse_json(text, path));  // refuses what is no JSON
   const auto differ = differences(make_environment(request, read_machine(devices), command_line),
-                                  nlohmann::ordered_json::parse(text));
+                                  parse_ordered(text));
   if (!differ.empty()) {
     found.unusable = fmt::format("the ceilings of {} are not comparable with this run: {}",
                                  directory, fmt::join(differ, "; "));

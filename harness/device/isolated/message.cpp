@@ -21,7 +21,7 @@ struct Header {
   std::uint64_t number;
 };
 
-using Control = std::array<char, CMSG_SPACE(sizeof(int))>;
+using AncillaryData = std::array<char, CMSG_SPACE(sizeof(int))>;
 
 // Sends or receives the whole of `bytes`. Returns false at the end of the connection.
 template <class Step>
@@ -42,7 +42,7 @@ bool send_plain(int socket, std::span<char> bytes) {
 }
 
 // Both must outlive the result.
-msghdr message_of(iovec& part, Control& control) {
+msghdr message_of(iovec& part, AncillaryData& control) {
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -53,7 +53,7 @@ msghdr message_of(iovec& part, Control& control) {
 
 // The descriptor travels with the first bytes of the message.
 ssize_t send_with(int socket, std::span<char> bytes, int descriptor) {
-  alignas(cmsghdr) Control control{};
+  alignas(cmsghdr) AncillaryData control{};
   iovec part{bytes.data(), bytes.size()};
   msghdr message = message_of(part, control);
   cmsghdr* const header = CMSG_FIRSTHDR(&message);
@@ -65,7 +65,7 @@ ssize_t send_with(int socket, std::span<char> bytes, int descriptor) {
 }
 
 ssize_t receive_with(int socket, std::span<char> bytes, int& descriptor) {
-  alignas(cmsghdr) Control control{};
+  alignas(cmsghdr) AncillaryData control{};
   iovec part{bytes.data(), bytes.size()};
   msghdr message = message_of(part, control);
   const ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);

@@ -8,6 +8,7 @@
 #include "harness/results/record.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -29,7 +30,7 @@ constexpr std::array kKept{"run_id",  "started", "command_line", "conditions",
 // Returns a value of a file for a message.
 std::string shown(const ordered_json& value) {
   constexpr std::size_t kLongest = 200;
-  std::string text = value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string text = json_line(value);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return text;
 }
@@ -119,7 +120,7 @@ void continue_run(ordered_json& environment, const std::string& results_director
   static_cast<void>(json.object("host"));
   static_cast<void>(json.object("environment_variables"));
   static_cast<void>(json.object("state").object("before"));
-  const ordered_json earlier = ordered_json::parse(text);
+  const ordered_json earlier = parse_ordered(text);
   for (const char* key : kProgramKeys) require_same(path, "program", key, earlier, environment);
   for (const char* key : kHostFacts) {
     require_same(path, "host", key, earlier.at("host"), environment.at("host"));

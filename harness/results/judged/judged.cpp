@@ -14,6 +14,7 @@
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -108,8 +109,7 @@ nlohmann::ordered_json to_json(const JudgedDocument& document) {
 std::string judged_text(const std::string& folder) {
   JudgedRun run = judge(folder);
   run.folder = ".";
-  constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
-  return to_json({.runs = {std::move(run)}}).dump(1, ' ', false, replace) + "\n";
+  return json_lines(to_json({.runs = {std::move(run)}}), 1) + "\n";
 }
 
 }  // namespace ridgebench

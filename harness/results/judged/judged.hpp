@@ -96,7 +96,7 @@ struct JudgedRun {
 };
 
 // clang-format off
-inline constexpr std::tuple kJudgedRoofKeys{
+inline constexpr KeyList kJudgedRoofKeys{
     Key{"name", &JudgedRoof::name, "", "traffic of a memory, level of a cache, or format and engine"},
     Key{"per_s", &JudgedRoof::per_s, "FLOP/s or byte/s", "rate of the ceiling, or of the row that raised it", kPositive},
     Key{"low_per_s", &JudgedRoof::low_per_s, "FLOP/s or byte/s", "the same by the ninetieth percentile of the ceiling's samples", kPositive},
@@ -110,13 +110,13 @@ inline constexpr std::tuple kJudgedRoofKeys{
     Key{"ridge", &JudgedRoof::ridge, "FLOP/byte", "intensity from which arithmetic limits those rows", kPositive},
 };
 
-inline constexpr std::tuple kProductRoofKeys{
+inline constexpr KeyList kProductRoofKeys{
     Key{"flops_per_s", &ProductRoof::flops_per_s, "FLOP/s", "highest arithmetic roof of the rows", kPositive},
     Key{"bytes_per_s", &ProductRoof::bytes_per_s, "byte/s", "bandwidth that judges square products below it", kPositive},
     Key{"traffic", &ProductRoof::traffic, "", "its mix"},
 };
 
-inline constexpr std::tuple kRoofsOfFormatKeys{
+inline constexpr KeyList kRoofsOfFormatKeys{
     Key{"format", &RoofsOfFormat::format, "", "format of the rows; null: all formats together"},
     Key{"memory", &RoofsOfFormat::memory, "", "the memory's roofs that judge rows, the fastest first"},
     Key{"caches", &RoofsOfFormat::caches, "", "bandwidths of caches, by level"},
@@ -124,17 +124,17 @@ inline constexpr std::tuple kRoofsOfFormatKeys{
     Key{"products", &RoofsOfFormat::products, "", "the roof of matrix products; null where no ceiling measured their engine"},
 };
 
-inline constexpr std::tuple kMovedCeilingKeys{
+inline constexpr KeyList kMovedCeilingKeys{
     Key{"ceiling", &MovedCeiling::ceiling, "", "id of the ceiling's row"},
     Key{"change", &MovedCeiling::change, "", "rate of its control at the end of the run over its own, minus 1", Bounds{-1, 1e300}},
 };
 
-inline constexpr std::tuple kJudgedDeviceKeys{
+inline constexpr KeyList kJudgedDeviceKeys{
     Key{"name", &JudgedDevice::name, "", "as in environment.json"},
     Key{"roofs", &JudgedDevice::roofs, "", "one entry for all formats, and one for each"},
 };
 
-inline constexpr std::tuple kJudgedRowKeys{
+inline constexpr KeyList kJudgedRowKeys{
     Key{"id", &JudgedRow::id, "", "of the record"},
     Key{"flags", &JudgedRow::flags, "", "of the record, completed by the rules of today"},
     Key{"bound", &JudgedRow::bound, "", "what limits the row"},
@@ -151,7 +151,7 @@ inline constexpr std::tuple kJudgedRowKeys{
     Key{"served_by_cache", &JudgedRow::served_by_cache, "", "caches may have served the row, and arithmetic does not limit it: no title rests on it"},
 };
 
-inline constexpr std::tuple kJudgedRunKeys{
+inline constexpr KeyList kJudgedRunKeys{
     Key{"folder", &JudgedRun::folder, "", "as it was named; `.` in a file"},
     Key{"records_sha256", &JudgedRun::records_sha256, "", "of records.jsonl"},
     Key{"environment_sha256", &JudgedRun::environment_sha256, "", "of environment.json"},
@@ -180,7 +180,7 @@ struct JudgedDocument {
   std::vector<JudgedRun> runs = {};
   std::vector<JudgedSheet> sheets = {};
 };
-inline constexpr std::tuple kJudgedDocumentKeys{
+inline constexpr KeyList kJudgedDocumentKeys{
     Key{"runs", &JudgedDocument::runs, "", "one for each results folder"},
     Key{"sheets", &JudgedDocument::sheets, "", "the data sheets of `--on`"},
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "harness/results/key.hpp"
@@ -25,13 +24,13 @@ struct JudgedSheet {
 };
 
 // clang-format off
-inline constexpr std::tuple kPromisedPeakKeys{
+inline constexpr KeyList kPromisedPeakKeys{
     Key{"format", &PromisedPeak::format, "", "format of the arithmetic"},
     Key{"engine", &PromisedPeak::engine, "", "the fastest engine in it"},
     Key{"flops_per_s", &PromisedPeak::flops_per_s, "FLOP/s", "dense peak with sums in fp32", kPositive},
 };
 
-inline constexpr std::tuple kJudgedSheetKeys{
+inline constexpr KeyList kJudgedSheetKeys{
     Key{"name", &JudgedSheet::name, "", "of the data sheet"},
     Key{"title", &JudgedSheet::title, "", "its heading"},
     Key{"memory", &JudgedSheet::memory, "", "kind of the memory"},

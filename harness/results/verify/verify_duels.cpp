@@ -12,28 +12,28 @@
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
 
-template <class... Keys>
-std::set<std::string> newer_of(const std::tuple<Keys...>& keys) {
+template <class T>
+std::set<std::string> newer_of() {
   std::set<std::string> names;
-  const auto add = [&](const auto& key) {
+  for_each_key<T>([&](const auto& key) {
     if (key.absence == Absence::not_in_oldest) names.insert(key.name);
-  };
-  std::apply([&](const auto&... key) { (add(key), ...); }, keys);
+  });
   return names;
 }
 
 // The keys that records of version 1 lack.
 std::set<std::string> newer_keys() {
-  std::set<std::string> names = newer_of(kDuelKeys);
-  names.merge(newer_of(kDuelSideKeys));
-  names.merge(newer_of(kDuelScaleKeys));
-  names.merge(newer_of(kDuelRatioKeys));
+  std::set<std::string> names = newer_of<DuelRecord>();
+  names.merge(newer_of<DuelSide>());
+  names.merge(newer_of<DuelScale>());
+  names.merge(newer_of<DuelRatio>());
   return names;
 }
 
@@ -58,7 +58,7 @@ class Comparison {
       check_->equal(key, stored.get<double>(), follows.get<double>());
     } else {
       check_->require(stored == follows, fmt::format("{} is {}, but follows to be {}", key,
-                                                     stored.dump(), follows.dump()));
+                                                     json_line(stored), json_line(follows)));
     }
   }
 
@@ -143,7 +143,7 @@ std::vector<std::string> verify_duels(const std::filesystem::path& directory) {
     if (!ids.insert(duel.id).second) problems.push_back(duel.id + ": comes twice");
     Checker check(duel.id, problems);
     check.require(devices.contains(duel.device), "environment.json does not list its device");
-    check_duel(duel, ordered_json::parse(line), may_lack, check);
+    check_duel(duel, parse_ordered(line), may_lack, check);
   }
   if (std::filesystem::exists(directory / kRecordsFile)) {
     problems.push_back(fmt::format("the folder holds both {} and {}", kRecordsFile, kDuelsFile));
