@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "notes.md").read_text("utf-8")
 PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
-ROW = re.compile(r"^\| (\d+) \| (.+?) \| (?:`build/ridgebench ((?:info|predict|plan|number|step) .+?)`|-) \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (\d+) \| (.+?) \| (?:`build/ridgebench ((?:info|predict|plan|number|show|step) .+?)`|-) \| (.+) \|$", re.MULTILINE)
 ROWS = ROW.findall(PAGE)
 COMPUTED = [(number, command, answer) for number, _, command, answer in ROWS if command]
-REASONS = ("needs a GPU", "needs a log", "lies outside of the program", "draw it")
+REASONS = ("needs a GPU", "lies outside of the program", "draw it")
 
 
 @functools.cache
@@ -25,9 +25,16 @@ def printed(command: str) -> list[str]:
     return [" ".join(line.split()) for line in done.stdout.splitlines()]
 
 
+def prints(command: str, line: str) -> bool:
+    """Three dots at the end replace the rest of the printed line."""
+    if line.endswith(" ..."):
+        return any(one.startswith(line.removesuffix("...")) for one in printed(command))
+    return line in printed(command)
+
+
 def test_there_are_98_in_order():
     assert [int(number) for number, *_ in ROWS] == list(range(1, 99))
-    assert len(COMPUTED) >= 80
+    assert len(COMPUTED) >= 90
 
 
 def test_a_claim_without_a_command_has_a_reason():
@@ -40,4 +47,4 @@ def test_the_command_prints_the_answer(number, command, answer):
     if not Path(PROGRAM).exists():
         pytest.skip(f"{PROGRAM} is not built")
     lines = re.findall(r"`([^`]+)`", answer)
-    assert lines and [line for line in lines if line not in printed(command)] == []
+    assert lines and [line for line in lines if not prints(command, line)] == []
