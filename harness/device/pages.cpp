@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "kernels/common/ceil_div.hpp"
+
 namespace ridgebench {
 namespace {
 
 std::size_t whole_pages(std::size_t bytes) {
-  return (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+  return round_up(std::max<std::size_t>(bytes, 1), kHugePage);
 }
 
 }  // namespace

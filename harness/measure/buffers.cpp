@@ -18,10 +18,6 @@ constexpr std::size_t kCacheLine = 64;
 constexpr unsigned char kGuardByte = 0xA5;
 constexpr unsigned char kPoisonByte = 0xFF;  // NaN in every format
 
-std::size_t round_up(std::size_t value, std::size_t step) {
-  return (value + step - 1) / step * step;
-}
-
 // Returns the bytes of a view and of the guard zone after it. An input has a gap instead.
 std::size_t room(const Operand& operand) {
   return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;

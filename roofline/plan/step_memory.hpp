@@ -54,7 +54,7 @@ StepMemory step_memory(const ActivationQuestion& question);
 // A tensor of a step occupies a multiple of this many bytes.
 inline constexpr std::int64_t kTensorAlignment = 256;
 constexpr std::int64_t rounded_tensor_bytes(std::int64_t bytes) {
-  return ceil_div(bytes, kTensorAlignment) * kTensorAlignment;
+  return round_up(bytes, kTensorAlignment);
 }
 
 enum class StepPhase : std::uint8_t { forward, loss, backward, step, zero };

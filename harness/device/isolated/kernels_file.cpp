@@ -6,15 +6,14 @@
 
 #include "harness/device/isolated/shared_memory.hpp"
 #include "harness/device/isolated/wire.hpp"
+#include "kernels/common/ceil_div.hpp"
 
 namespace ridgebench {
 namespace {
 
 constexpr std::size_t kPartAlignment = 256;  // of what lies in the memory of results
 
-std::size_t rounded_part(std::size_t bytes) {
-  return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
-}
+std::size_t rounded_part(std::size_t bytes) { return round_up(bytes, kPartAlignment); }
 
 }  // namespace
 

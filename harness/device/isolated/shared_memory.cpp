@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -32,9 +33,7 @@ std::map<const std::byte*, SharedArena>& g_arenas = *new std::map<const std::byt
 std::uint64_t g_last_arena = 0;
 
 // In whole huge pages.
-std::size_t in_huge_pages(std::size_t bytes) {
-  return (bytes + kSharedPage - 1) / kSharedPage * kSharedPage;
-}
+std::size_t in_huge_pages(std::size_t bytes) { return round_up(bytes, kSharedPage); }
 
 // The arena that begins at or before the address.
 std::map<const std::byte*, SharedArena>::iterator arena_before(const void* address) {

@@ -26,8 +26,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr std::int64_t round_up(std::int64_t x, std::int64_t to) { return ceil_div(x, to) * to; }
-
 // What becomes of an accumulator in column j before it is rounded to the output's format.
 struct Identity {
   [[gnu::always_inline]] float operator()(float sum, std::int64_t /*j*/) const { return sum; }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/device/cuda/driver_calls.hpp"
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -106,7 +107,7 @@ std::shared_ptr<void> allocate_gpu_arena(int gpu, std::size_t bytes, bool writab
                                         .flags = {}};
   std::size_t page = 0;
   require_call("cuMemGetAllocationGranularity", &page, &properties, kMinimum);
-  const std::size_t size = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
+  const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), page);
   Handle created = 0;
   const int status = memory_driver().call("cuMemCreate", &created, size, &properties, kNoFlags);
   if (status == kDriverOutOfMemory) throw OutOfMemory(static_cast<double>(size), 0);
