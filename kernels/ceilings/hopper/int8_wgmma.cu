@@ -23,8 +23,7 @@ __global__ void __launch_bounds__(kWarpgroup, kWgmmaBlocksPerSm)
   WgmmaInt8Accumulators d;
   load<Int8, kN>(boxes, a + tile * (kM * kK), b + tile * (kN * kK), false);
   const SharedOperands<Int8Wgmma> operands(boxes);
-  multiply<Int8, kN, 0>(d, operands, false);
-  add_products<Int8, kN>(d, operands, iterations - 1);
+  add_products<Int8, kN>(d, operands, iterations, false);
   const int thread = static_cast<int>(threadIdx.x);
   std::int32_t* const to =
       y + tile * (kM * kN) + accumulator_row(thread, 0) * kN + accumulator_column(thread, 0);

@@ -92,30 +92,37 @@ __device__ void multiply(Sum (&d)[kN / 2], const Operands& operands, bool accumu
   warpgroup_fence_operand(d);
 }
 
-// Adds A B `count` more times and waits for the sums.
+// Products of a group of wgmmas.
+template <class T, int kN>
+inline constexpr int kProductsOfGroup = kGroup<kN> / kSteps<T>;
+
+// d = count A B (+ d, if `accumulate`). Whole groups come first, so that fewest products have a
+// group of their own. Waits for the sums.
 template <class T, int kN, class Operands, class Sum>
-__device__ void add_products(Sum (&d)[kN / 2], const Operands& operands, int count) {
-  constexpr int products = kGroup<kN> / kSteps<T>;
+__device__ void add_products(Sum (&d)[kN / 2], const Operands& operands, int count,
+                             bool accumulate) {
+  constexpr int products = kProductsOfGroup<T, kN>;
   int i = 0;
 #pragma unroll 1
   for (; i + products <= count; i += products) {
-    multiply<T, kN, products - 1>(d, operands, true);
+    multiply<T, kN, products - 1>(d, operands, accumulate || i > 0);
     warpgroup_wait<1>();
   }
 #pragma unroll 1
   for (; i < count; ++i) {
-    multiply<T, kN, 0>(d, operands, true);
+    multiply<T, kN, 0>(d, operands, accumulate || i > 0);
     warpgroup_wait<1>();
   }
   warpgroup_wait<0>();
   warpgroup_fence_operand(d);
 }
 
-// Products of a block's first sum, of `most` in a later one. The blocks of an SM end their sums at
-// different times, so that one adds its sums to the result while the others multiply.
-__device__ inline int first_sum(int most) {
+// Products of a block's first sum, of `most` in a later one, in whole groups of `group`. The blocks
+// of an SM end their sums at different times, so that one adds its sums to the result while the
+// others multiply.
+__device__ inline int first_sum(int most, int group) {
   const unsigned third = blockIdx.x * kWgmmaBlocksPerSm / gridDim.x + 1;
-  return most * static_cast<int>(third) / kWgmmaBlocksPerSm;
+  return most * static_cast<int>(third) / kWgmmaBlocksPerSm / group * group;
 }
 
 // y = scale d (+ y, if `add`) for this thread's elements of a tile.
@@ -145,12 +152,12 @@ template <class T, int kN, int kProducts, bool kInRegisters = false, class Opera
 __device__ void add_up(float* y, const Operands& operands, int iterations) {
   WgmmaAccumulators<kN> d;
   [[maybe_unused]] WgmmaAccumulators<kN> total = {};
-  int count = min(iterations, kProducts == kOneSum ? kProducts : first_sum(kProducts));
+  constexpr int group = kProductsOfGroup<T, kN>;
+  static_assert(kProducts / kWgmmaBlocksPerSm >= group, "the first sum has no product");
+  int count = min(iterations, kProducts == kOneSum ? kProducts : first_sum(kProducts, group));
 #pragma unroll 1
-  for (int done = 0; done < iterations;
-       done += count, count = min(iterations - done, kProducts)) {
-    multiply<T, kN, 0>(d, operands, false);
-    add_products<T, kN>(d, operands, count - 1);
+  for (int done = 0; done < iterations; done += count, count = min(iterations - done, kProducts)) {
+    add_products<T, kN>(d, operands, count, false);
     if constexpr (kInRegisters) {
 #pragma unroll
       for (int i = 0; i < kN / 2; ++i) total[i] += d[i];

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kWarpgroup, kWgmmaBlocksPerSm)
     warpgroup_wait<0>();
     __syncthreads();
     load<T, kN>(boxes, nullptr, nullptr, true);
-    add_products<T, kN>(d, operands, iterations - 1);
+    add_products<T, kN>(d, operands, iterations - 1, true);
     store<kN>(y + tile * (kM * kN), d, static_cast<float>(iterations), false);
   } else {
     // The few bits that sums of fp8 keep would be lost in a longer sum.
