@@ -43,7 +43,7 @@ __device__ void add_to_grid_sum(float block_sum, const GridSum& grid, float* sum
     const float4 four = __ldcg(reinterpret_cast<const float4*>(grid.partial) + i);
     own += (static_cast<double>(four.x) + four.y) + (static_cast<double>(four.z) + four.w);
   }
-  if (thread < gridDim.x % 4) own += grid.partial[4 * fours + thread];
+  if (thread < gridDim.x % 4) own += __ldcg(grid.partial + 4 * fours + thread);
   const double total = cuda::block_sum<kThreads>(own);
   if (thread == 0) {
     *sum = static_cast<float>(total);

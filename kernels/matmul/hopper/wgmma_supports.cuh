@@ -58,10 +58,15 @@ inline std::optional<std::string> supports_wgmma_tma(const Machine& machine, con
   return supports_tma_row(shape[b_is_k_major(layout) ? "k" : "n"], formats.b);
 }
 
+// A persistent kernel counts the columns of C in an int, to the end of a tile of up to 256 beside
+// the last one.
+inline constexpr std::int64_t kMostPersistentColumns = (std::int64_t{1} << 31U) - 2048;
+
 // Technique::supports of the persistent kernels, which also store by TMA.
 inline std::optional<std::string> supports_persistent(const Machine& machine, const Shape& shape,
                                                       FormatPair formats) {
   if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
+  if (shape["n"] > kMostPersistentColumns) return "n is above 2^31 - 2048";
   return supports_tma_row(shape["n"], product_format(formats));
 }
 
