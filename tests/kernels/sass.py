@@ -1,7 +1,8 @@
 """Instructions of compute capability 7.0 and later with their operands, loops, and what costs issue slots.
 
 An instruction is 128 bits. Fields, counted from the least significant bit: 0-8 opcode, 9-11 form of the operands,
-16-23 destination, 24-31 first source, 32-39 second, 64-71 third, 105-108 stall clocks, 122-125 reuse of the sources.
+16-23 destination, 24-31 first source, 32-39 second, 64-71 third, 105-108 stall clocks, 110-112 scoreboard that the result frees,
+113-115 scoreboard that reading the sources frees (7: none), 116-121 scoreboards that it waits for, 122-125 reuse of the sources.
 """
 
 from dataclasses import dataclass
@@ -35,6 +36,17 @@ class Instruction:
     @property
     def stall(self) -> int:
         return self.bits(105, 4)
+
+    @property
+    def write_board(self) -> int:
+        return self.bits(110, 3)
+
+    @property
+    def read_board(self) -> int:
+        return self.bits(113, 3)
+
+    def waits_for(self, board: int) -> bool:
+        return bool(self.bits(116 + board, 1))
 
     @property
     def sources(self) -> list[int]:
@@ -82,25 +94,30 @@ def innermost_loop(body: list[Instruction], name: str, count: int) -> list[Instr
     return min(found, key=len)
 
 
-def ffma_bank_conflicts(body: list[Instruction]) -> int:
-    """Clocks in which an FFMA of a straight stretch of code waits for a bank of the register file.
+def ffma_waits(body: list[Instruction]) -> list[int]:
+    """Clocks in which each instruction of a straight stretch of code, if it is an FFMA, waits for a bank of the register file.
 
     There are two banks, register number modulo 2, with one read port each, and a cache of one register per source.
     Source: Huerta et al., arXiv 2503.20481, for Ampere.
     """
     cache: dict[int, int] = {}
-    conflicts = 0
+    waits = []
     for instruction in body:
         if instruction.name != "FFMA":
             cache = {}
+            waits.append(0)
             continue
         reads = [0, 0]
         for slot, register in enumerate(instruction.sources):
             if register != ZERO_REGISTER and cache.get(slot) != register:
                 reads[register % 2] += 1
-        conflicts += max(0, max(reads) - 1)
+        waits.append(max(0, max(reads) - 1))
         cache = {s: r for s, r in enumerate(instruction.sources) if instruction.is_reused(s)}
-    return conflicts
+    return waits
+
+
+def ffma_bank_conflicts(body: list[Instruction]) -> int:
+    return sum(ffma_waits(body))
 
 
 def share_of_issue(loop: list[Instruction], name: str) -> float:

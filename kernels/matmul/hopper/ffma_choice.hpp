@@ -14,14 +14,14 @@ inline constexpr std::array<TileShape, 2> kFfmaTiles{TileShape{128, 256}, TileSh
 
 // Clocks of a product on `sms` SMs: waves of one tile per SM. An SM can multiply 128 elements of C
 // by one k in a clock. Its issue slots and conflicts of register banks, counted in the machine code
-// of the warps that multiply and of those that transpose, take 1.18 and 1.26 times as long. Nothing
+// of the warps that multiply and of those that transpose, take 1.19 and 1.26 times as long. Nothing
 // overlaps the end of a tile: the clocks of wgmma_persistent's epilogue for the large one, and a
 // quarter of those for the small one, whose warps also write and read 128 KB of sums in shared
 // memory at 128 bytes per clock.
 constexpr double ffma_clocks(TileShape tile, std::int64_t m, std::int64_t n, std::int64_t k,
                              int sms) {
   const bool large = tile.m == kFfmaTiles[0].m;
-  const double overhead = large ? 1.18 : 1.26;
+  const double overhead = large ? 1.19 : 1.26;
   constexpr double store = epilogue_clocks(sizeof(float), false);
   const double end = large ? store : store / 4 + 2048;
   const int waves = (schedule_tiles(tile, 1, m, n).count() + sms - 1) / sms;

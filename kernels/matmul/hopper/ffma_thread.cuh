@@ -29,43 +29,58 @@ struct ThreadCoord {
 __host__ __device__ constexpr int row_of(int r) { return r / kVector * 32 + r % kVector; }
 __host__ __device__ constexpr int column_of(int c) { return c / kVector * 16 + c % kVector; }
 
-// d += x y for one k. The columns go back and forth: x stays in the reuse cache along a row, and y
-// where the next row begins. The transposition has exchanged neighbours.
-__device__ inline void outer_product(ThreadAccumulators& d, const std::byte* a,
-                                     const std::byte* b) {
+// A thread's rows of A and columns of B for one k. The transposition has exchanged neighbours.
+struct Line {
   float x[kThreadM];
   float y[kThreadN];
+
+  __device__ void load(const std::byte* a, const std::byte* b) {
 #pragma unroll
-  for (int r = 0; r < kThreadM; r += kVector) load_vector(x + r, a + row_of(r) * 4);
+    for (int r = 0; r < kThreadM; r += kVector) load_vector(x + r, a + row_of(r) * 4);
 #pragma unroll
-  for (int c = 0; c < kThreadN; c += kVector) load_vector(y + c, b + column_of(c) * 4);
+    for (int c = 0; c < kThreadN; c += kVector) load_vector(y + c, b + column_of(c) * 4);
+  }
+};
+
+// d += x y for one k. The columns go back and forth: x stays in the reuse cache along a row, and y
+// where the next row begins.
+__device__ inline void outer_product(ThreadAccumulators& d, const Line& line) {
 #pragma unroll
   for (int r = 0; r < kThreadM; ++r) {
 #pragma unroll
     for (int i = 0; i < kThreadN; ++i) {
       const int c = r % 2 == 0 ? i : kThreadN - 1 - i;
-      d[r][c] = fmaf(x[r ^ 1], y[c ^ 1], d[r][c]);
+      d[r][c] = fmaf(line.x[r ^ 1], line.y[c ^ 1], d[r][c]);
     }
   }
 }
 
-// d += the products of the part of a stage that belongs to this thread's group.
+// d += the products of the part of a stage that belongs to this thread's group. A line is loaded
+// while the one before it is multiplied, also from one turn of the loop to the next: two warps to a
+// scheduler do not hide a load's latency otherwise (tests/kernels/scheduler.py).
 template <class Tile>
 __device__ void multiply_lines(ThreadAccumulators& d, const std::byte* lines,
                                const ThreadCoord<Tile>& coord) {
-  constexpr int kUnroll = 2;  // found by counting conflicts in the machine code of 1, 2, 4 and 8
   constexpr int kLines = Tile::kK / Tile::kGroups;
-  const std::byte* a = lines + coord.group * kLines * Tile::kLineBytes + coord.m * 4;
+  constexpr int kBytes = Tile::kLineBytes;
+  static_assert(kLines % 2 == 0, "a turn has two lines");
+  const std::byte* a = lines + coord.group * kLines * kBytes + coord.m * 4;
   const std::byte* b = a + (Tile::kBlockM + coord.n - coord.m) * 4;
+  Line even;
+  Line odd;
+  even.load(a, b);
 #pragma unroll 1
-  for (int i = 0; i < kLines / kUnroll; ++i) {
-#pragma unroll
-    for (int j = 0; j < kUnroll; ++j) {
-      outer_product(d, a + j * Tile::kLineBytes, b + j * Tile::kLineBytes);
-    }
-    a += kUnroll * Tile::kLineBytes;
-    b += kUnroll * Tile::kLineBytes;
+  for (int i = 2; i < kLines; i += 2) {
+    odd.load(a + kBytes, b + kBytes);
+    outer_product(d, even);
+    a += 2 * kBytes;
+    b += 2 * kBytes;
+    even.load(a, b);
+    outer_product(d, odd);
   }
+  odd.load(a + kBytes, b + kBytes);
+  outer_product(d, even);
+  outer_product(d, odd);
 }
 
 // Called by all consumers: waits until all have arrived.
