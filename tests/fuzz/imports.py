@@ -17,6 +17,7 @@ from typing import Iterator
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "roofline"))
 from ridgebench import program as asked  # noqa: E402
+from ridgebench.files import ResultsError  # noqa: E402
 from ridgebench.records import load_run  # noqa: E402
 
 FILES = ROOT / "tests" / "data" / "imports"
@@ -76,6 +77,11 @@ def command(kind: str, path: Path, out: Path, source: random.Random) -> list[str
 def work(operation: str, shape: str, name: str, device: str) -> dict:
     """Stands for the binary, whose answers are tested elsewhere: a process per file would be the slowest part."""
     return {"flops": 2.0, "bytes": 4.0, "shape": {"n": 1}}
+
+
+def no_program(*_: str, **__: float) -> dict:
+    """Stands for the binary that cannot be started."""
+    raise ResultsError("the program is not installed")
 
 
 def outcome(words: list[str], out: Path) -> str:

@@ -28,6 +28,8 @@ with watched:
     from ridgebench.compare.limits import ResultsError, read_limits
     from ridgebench.export import cli as _export  # noqa: F401
     from ridgebench.importers import cli as _importers  # noqa: F401
+    from ridgebench.judged import Judgement, judged
+    from ridgebench.records import load_run
 
 GOLDEN = imports.ROOT / "tests" / "data" / "golden_results"
 # Kind: the words of the command. {} is the damaged file, or a folder with it in place of the golden results' own file.
@@ -37,8 +39,10 @@ FILES = {
     "compared": ["compare", str(GOLDEN), "{}"],
     "tolerances": ["read_limits", "{}"],  # no command: all that have --tolerances measure
     "configs_py": ["export", str(GOLDEN), "--config", "{}"],
+    "judged": ["judged", "{}"],  # no command, because commands that read it draw
 }
-DAMAGED = {"environment_py": "environment.json", "records_py": "records.jsonl", "compared": "records.jsonl"}
+JUDGED_ROWS = 3  # of the golden results: their judgement is a file that libFuzzer can change
+DAMAGED = {"environment_py": "environment.json", "records_py": "records.jsonl", "compared": "records.jsonl", "judged": "judged.json"}
 CORPUS = imports.ROOT / "tests" / "fuzz" / "corpus"
 # Kind: folders and files that changes start from; those of an import are in imports.SEEDS.
 SEEDS = {
@@ -47,6 +51,7 @@ SEEDS = {
     "compared": [CORPUS / "records"],
     "tolerances": [CORPUS / "tolerances"],
     "configs_py": [CORPUS / "configs"],
+    "judged": [CORPUS / "judged"],
 }
 DOCUMENTED = range(0, 7)  # exit codes; 7 is of devices, 8 of internal errors
 
@@ -57,6 +62,9 @@ def words_for(kind: str, data: bytes, folder: Path) -> list[str]:
     if kind in DAMAGED:
         path = folder / "results"
         shutil.copytree(GOLDEN, path, dirs_exist_ok=True)
+        if kind == "judged":
+            rows = (path / "records.jsonl").read_text("utf-8").splitlines(keepends=True)
+            (path / "records.jsonl").write_text("".join(rows[:JUDGED_ROWS]), "utf-8")
         (path / DAMAGED[kind]).write_bytes(data)
     else:
         path.write_bytes(data)
@@ -65,11 +73,21 @@ def words_for(kind: str, data: bytes, folder: Path) -> list[str]:
     return [str(path) if word == "{}" else word for word in FILES[kind]]
 
 
+def judgement(folder: str) -> Judgement | None:
+    """The judgement in judged.json; None if the reader does not accept the file, and the program has to judge."""
+    with contextlib.suppress(ResultsError), imports.limit_of_time():
+        return judged(load_run(Path(folder))).judgement
+    return None
+
+
 def fault(words: list[str]) -> str:
     """What is wrong with how a command ended; empty if nothing is."""
     if words[0] == "read_limits":
         with contextlib.suppress(ResultsError), imports.limit_of_time():
             read_limits(Path(words[1]))
+        return ""
+    if words[0] == "judged":
+        judgement(words[1])
         return ""
     shown, errors = io.StringIO(), io.StringIO()
     with imports.limit_of_time(), contextlib.redirect_stdout(shown), contextlib.redirect_stderr(errors):
@@ -118,7 +136,7 @@ def search(kind: str, options: list[str]) -> None:
             raise AssertionError(wrong)
 
     warnings.simplefilter("ignore")  # as ridgebench.streams does for every command
-    imports.asked.predict = imports.work
+    imports.asked.predict, imports.asked.asked = imports.work, imports.no_program
     folders = [] if any(Path(option).is_file() for option in options) else [copies(kind)]
     one(corpus(kind)[0].read_bytes())  # compiles the schemas
     atheris.Setup([sys.argv[0], *options, *folders], one)

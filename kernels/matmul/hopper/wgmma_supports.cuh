@@ -37,11 +37,12 @@ inline std::optional<std::string> supports_wgmma(const Machine& machine, const S
   return std::nullopt;
 }
 
-// Why TMA cannot take a matrix with rows of `elements` elements.
+// Why TMA cannot take a matrix with rows of `elements` elements, and which technique can.
 inline std::optional<std::string> supports_tma_row(std::int64_t elements, Format format) {
   const std::int64_t bytes = elements * info(format).storage_bytes;
   if (bytes % kTmaRowAlignment == 0) return std::nullopt;
-  return "TMA takes rows of multiples of 16 bytes, not of " + std::to_string(bytes);
+  return "TMA takes rows of multiples of 16 bytes, not of " + std::to_string(bytes) + "; " +
+         (format == Format::fp32 ? "register_tile" : "mma_sync") + " serves them";
 }
 
 // Technique::supports of products whose operands TMA loads.
