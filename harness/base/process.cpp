@@ -1,6 +1,7 @@
 #include "harness/base/process.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -95,6 +96,14 @@ void open_standard_streams() {
     // open() returns the smallest free descriptor, which is this one.
     if (fcntl(stream, F_GETFD) == -1) static_cast<void>(open("/dev/null", O_RDWR));
   }
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kLargestKept = 32 << 20;  // of one allocation; glibc allows no more
+  mallopt(M_MMAP_THRESHOLD, kLargestKept);
+  mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
 }
 
 bool have_stack() {

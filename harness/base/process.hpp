@@ -22,6 +22,11 @@ void open_standard_streams();
 // Returns false if the limit cannot be raised.
 bool have_stack();
 
+// Lets the allocator keep up to 128 MiB of freed memory. References take and free tens of MiB for
+// each comparison, and the kernel would clear each page anew: with it, a run has less than half of
+// the page faults.
+void keep_freed_memory();
+
 // What people, batch systems and lost connections end a program with. The system sends SIGXCPU each
 // second once a process has used its time (ulimit -t).
 inline constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP, SIGXCPU};

@@ -14,5 +14,6 @@ int main(int argc, char** argv) {
         stderr);
     return static_cast<int>(ridgebench::ExitCode::usage);
   }
+  ridgebench::keep_freed_memory();
   return ridgebench::run_command_line(argc, argv);
 }

@@ -192,11 +192,13 @@ TEST(StepOperations, TheGradientOfGeluIsItsDerivative) {
   }
 }
 
-// Calls `check` with the output of a technique in fp32 for pairs of inputs.
+// Calls `check` with the output of a technique in fp32 for pairs of inputs. Libraries treat NaN and
+// infinity in their own way.
 void for_pairs(const char* name, const std::vector<std::array<float, 2>>& pairs,
                const std::function<void(std::size_t index, double out)>& check) {
   for_each_host_technique(name, [&](const Implementation& implementation) {
     if (implementation.format != FormatPair(Format::fp32)) return;
+    if (implementation.technique.origin == Origin::library) return;
     HostRun run(implementation, vector_of(std::ssize(pairs)));
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       for (const std::size_t operand : {0, 1}) {

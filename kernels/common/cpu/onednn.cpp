@@ -175,6 +175,8 @@ Owned<dnnl_primitive_attr_t> gelu_attributes() {
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_desc_create_with_strides);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_desc_destroy);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_eltwise_forward_primitive_desc_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_eltwise_backward_primitive_desc_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_binary_primitive_desc_create);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_matmul_primitive_desc_create);
 
 using MemoryDesc = Owned<dnnl_memory_desc_t>;
@@ -188,10 +190,21 @@ MemoryDesc memory_desc(const Dims& sizes, const Dims& strides, dnnl_data_type_t 
       dnnl_memory_desc_destroy);
 }
 
-dnnl_status_t create_eltwise(dnnl_primitive_desc_t* created, dnnl_alg_kind_t function,
-                             const MemoryDesc& x) {
-  return dnnl_eltwise_forward_primitive_desc_create(
-      created, engine(), dnnl_forward_inference, function, x.get(), x.get(), 0.0F, 0.0F, nullptr);
+dnnl_status_t create_eltwise(dnnl_primitive_desc_t* created, dnnl_prop_kind_t use,
+                             dnnl_alg_kind_t function, const MemoryDesc& x) {
+  return dnnl_eltwise_forward_primitive_desc_create(created, engine(), use, function, x.get(),
+                                                    x.get(), 0.0F, 0.0F, nullptr);
+}
+
+dnnl_status_t create_eltwise_backward(dnnl_primitive_desc_t* created, dnnl_alg_kind_t function,
+                                      const MemoryDesc& x, dnnl_primitive_desc_t forward) {
+  return dnnl_eltwise_backward_primitive_desc_create(created, engine(), function, x.get(), x.get(),
+                                                     x.get(), 0.0F, 0.0F, forward, nullptr);
+}
+
+dnnl_status_t create_add(dnnl_primitive_desc_t* created, const MemoryDesc& x) {
+  return dnnl_binary_primitive_desc_create(created, engine(), dnnl_binary_add, x.get(), x.get(),
+                                           x.get(), nullptr);
 }
 
 dnnl_status_t create_matmul(dnnl_primitive_desc_t* created, const MemoryDesc& a,
@@ -205,6 +218,8 @@ dnnl_status_t create_matmul(dnnl_primitive_desc_t* created, const MemoryDesc& a,
 
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_desc_init_by_strides);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_eltwise_forward_desc_init);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_eltwise_backward_desc_init);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_binary_desc_init);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_matmul_desc_init);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_desc_create);
 
@@ -217,11 +232,23 @@ MemoryDesc memory_desc(const Dims& sizes, const Dims& strides, dnnl_data_type_t 
   return created;
 }
 
-dnnl_status_t create_eltwise(dnnl_primitive_desc_t* created, dnnl_alg_kind_t function,
-                             const MemoryDesc& x) {
+dnnl_status_t create_eltwise(dnnl_primitive_desc_t* created, dnnl_prop_kind_t use,
+                             dnnl_alg_kind_t function, const MemoryDesc& x) {
   dnnl_eltwise_desc_t operation{};
-  check(dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference, function, x.get(), 0.0F,
-                                       0.0F));
+  check(dnnl_eltwise_forward_desc_init(&operation, use, function, x.get(), 0.0F, 0.0F));
+  return dnnl_primitive_desc_create(created, &operation, nullptr, engine(), nullptr);
+}
+
+dnnl_status_t create_eltwise_backward(dnnl_primitive_desc_t* created, dnnl_alg_kind_t function,
+                                      const MemoryDesc& x, dnnl_primitive_desc_t forward) {
+  dnnl_eltwise_desc_t operation{};
+  check(dnnl_eltwise_backward_desc_init(&operation, function, x.get(), x.get(), 0.0F, 0.0F));
+  return dnnl_primitive_desc_create(created, &operation, nullptr, engine(), forward);
+}
+
+dnnl_status_t create_add(dnnl_primitive_desc_t* created, const MemoryDesc& x) {
+  dnnl_binary_desc_t operation{};
+  check(dnnl_binary_desc_init(&operation, dnnl_binary_add, x.get(), x.get(), x.get()));
   return dnnl_primitive_desc_create(created, &operation, nullptr, engine(), nullptr);
 }
 
@@ -291,7 +318,27 @@ OneDnnPlan plan_eltwise(dnnl_alg_kind_t function, dnnl_data_type_t type, const S
   const MemoryDesc x = memory_desc({s["n"]}, {1}, type);
   return std::make_shared<OneDnnPrimitive>(
       std::vector<OneDnnPrimitive::Argument>{{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, x}},
-      [&](auto* created) { return create_eltwise(created, function, x); });
+      [&](auto* created) { return create_eltwise(created, dnnl_forward_inference, function, x); });
+}
+
+OneDnnPlan plan_eltwise_backward(dnnl_alg_kind_t function, dnnl_data_type_t type, const Shape& s) {
+  const MemoryDesc x = memory_desc({s["n"]}, {1}, type);
+  // The library takes layouts from the forward pass.
+  const auto forward = own<dnnl_primitive_desc_t>(
+      [&](auto* created) { return create_eltwise(created, dnnl_forward_training, function, x); },
+      dnnl_primitive_desc_destroy);
+  return std::make_shared<OneDnnPrimitive>(
+      std::vector<OneDnnPrimitive::Argument>{
+          {DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, x}, {DNNL_ARG_DIFF_SRC, x}},
+      [&](auto* created) { return create_eltwise_backward(created, function, x, forward.get()); });
+}
+
+OneDnnPlan plan_add(dnnl_data_type_t type, const Shape& s) {
+  const MemoryDesc x = memory_desc({s["n"]}, {1}, type);
+  return std::make_shared<OneDnnPrimitive>(
+      std::vector<OneDnnPrimitive::Argument>{
+          {DNNL_ARG_SRC_0, x}, {DNNL_ARG_SRC_1, x}, {DNNL_ARG_DST, x}},
+      [&](auto* created) { return create_add(created, x); });
 }
 
 // C[m,n] = A[m,k] B[k,n], with GeLU(. + bias[n]) or without.
@@ -316,6 +363,10 @@ std::string_view name_of(OneDnn function) {
       return "relu";
     case OneDnn::gelu_tanh:
       return "gelu";
+    case OneDnn::relu_backward:
+      return "relu_backward";
+    case OneDnn::add:
+      return "add";
     case OneDnn::matvec:
       return "matvec";
     case OneDnn::matmul:
@@ -329,6 +380,8 @@ std::string_view name_of(OneDnn function) {
 OneDnnPlan plan(OneDnn function, dnnl_data_type_t type, const Shape& s) {
   if (function == OneDnn::relu) return plan_eltwise(dnnl_eltwise_relu, type, s);
   if (function == OneDnn::gelu_tanh) return plan_eltwise(dnnl_eltwise_gelu_tanh, type, s);
+  if (function == OneDnn::relu_backward) return plan_eltwise_backward(dnnl_eltwise_relu, type, s);
+  if (function == OneDnn::add) return plan_add(type, s);
   if (function == OneDnn::matvec) {
     return plan_product({s["n"], 1}, {1, 1}, s["m"], 1, s["n"], false, type);
   }

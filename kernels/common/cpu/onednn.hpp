@@ -22,11 +22,13 @@ std::string onednn_isa();
 
 // What the library computes, on which operands in this order:
 enum class OneDnn : std::uint8_t {
-  relu,        // y[n] = max(x[n], 0): x, y
-  gelu_tanh,   // y[n] = gelu(x[n]): x, y
-  matvec,      // y[m] = A[m,n] x[n]: a, x, y
-  matmul,      // C[m,n] = A B in the shape's layout: a, b, c
-  matmul_gelu  // C[m,n] = gelu(A B + bias[n]): a, b, bias, c
+  relu,           // y[n] = max(x[n], 0): x, y
+  gelu_tanh,      // y[n] = gelu(x[n]): x, y
+  relu_backward,  // dx[n] = dy[n] where x[n] > 0, else 0: x, dy, dx
+  add,            // z[n] = x[n] + y[n]: x, y, z
+  matvec,         // y[m] = A[m,n] x[n]: a, x, y
+  matmul,         // C[m,n] = A B in the shape's layout: a, b, c
+  matmul_gelu     // C[m,n] = gelu(A B + bias[n]): a, b, bias, c
 };
 
 // Technique::supports of every use of the library; it does not load it.

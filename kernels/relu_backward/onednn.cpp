@@ -1,0 +1,18 @@
+// Gradient of ReLU by oneDNN (eltwise_relu, backward), the yardstick of fp32 and bf16. The library
+// stores through the caches, so the processor first reads every line that it writes.
+#include "kernels/common/cpu/onednn.hpp"
+
+namespace ridgebench {
+namespace {
+
+const Registration relu_backward{{.operation = "relu_backward",
+                                  .name = "onednn",
+                                  .engine = Engine::memory,
+                                  .arithmetic = Format::fp32,
+                                  .origin = Origin::library,
+                                  .supports = supports_onednn},
+                                 Types<float, Bf16>{},
+                                 []<class T>() { return onednn<OneDnn::relu_backward, 2, T>(); }};
+
+}  // namespace
+}  // namespace ridgebench
