@@ -79,7 +79,7 @@ class StepMeasurer {
 
   void measure(StepRecord& record) {
     const std::optional<double> before = memory_in_use(device_);
-    Chain chain(device_, training_program(request_.step), request_.techniques, request_.seed);
+    Chain chain(device_, program_of(request_.plan), request_.techniques, request_.seed);
     for (std::size_t i = 0; i < chain.launches().size(); ++i) {
       const StepLaunch& launch = chain.program().launches()[i];
       record.techniques[fmt::format("{}/{}", launch.operation, launch.shape.text())] =
@@ -106,14 +106,19 @@ class StepMeasurer {
   }
 
  private:
-  static std::vector<std::uint64_t> results_of(const Chain& chain) {
-    return {chain.checksum("loss"), chain.checksum("gradients"), chain.checksum("parameters"),
-            chain.checksum("optimizer")};
+  [[nodiscard]] std::vector<std::uint64_t> results_of(const Chain& chain) const {
+    std::vector<std::uint64_t> sums;
+    for (const std::string& kind : kinds_of_results(request_.plan)) {
+      sums.push_back(chain.checksum(kind));
+    }
+    return sums;
   }
 
-  // Compares loss and gradients with those of a step in fp64.
+  // Compares loss and gradients of training with those of a step in fp64.
   std::optional<std::string> end_to_end(StepRecord& record, Chain& chain) {
-    const auto found = compare_end_to_end(chain, request_.step, device_);
+    const auto* const step = std::get_if<TrainingStep>(&request_.plan.step);
+    if (step == nullptr) return std::nullopt;
+    const auto found = compare_end_to_end(chain, *step, device_);
     if (!found) return std::nullopt;
     record.verify->loss_error = found->loss_error;
     record.verify->gradients_error = found->gradients_error;
@@ -241,6 +246,7 @@ class StepMeasurer {
 
   void judge_time(StepRecord& record) const {
     record.unexplained_s = *record.time_s - *record.sum_of_operations_s;
+    derive_rates(record);
     const DeviceSpec* const sheet = find_data_sheet(device_.data_sheet());
     if (sheet == nullptr) return;
     const auto peak = Roofs(*sheet).best_engine_roof(record.format);
@@ -257,32 +263,15 @@ class StepMeasurer {
 }  // namespace
 
 StepRecord describe_step(const StepRequest& request, const Device& device) {
-  const TrainingStep& step = request.step;
-  const StepProgram program = training_program(step);
+  const StepProgram program = program_of(request.plan);
   const Placement placement = place(program);
   StepRecord record;
+  describe(request.plan, record);
+  record.id += fmt::format("@{}", device.name());
   record.device = device.name();
   record.backend = device.backend();
-  record.layers = step.layers;
-  record.width = step.width;
-  record.batch = step.batch;
-  record.format = step.format;
-  record.activation = step.activation;
-  record.optimizer = step.optimizer;
-  record.master = step.master;
-  record.checkpoint = request.checkpoint;
-  record.micro_batches = step.micro_batches;
-  record.zero_grad = step.zero_grad;
   record.seed = request.seed;
-  record.id =
-      fmt::format("train/{}x{}/{}/{}/{}{}/b:{}/checkpoint:{}/micro_batches:{}/zero_grad:{}@{}",
-                  step.layers, step.width, name(step.activation), info(step.format).name,
-                  name(step.optimizer), step.master ? "_master" : "", step.batch,
-                  request.checkpoint, step.micro_batches, name(step.zero_grad), device.name());
-  record.flops_model = step.model_flops();
-  record.flops_executed = step.executed_flops();
   record.peak_bytes = placement.peak_bytes;
-  record.peak_predicted_bytes = predicted_peak_bytes(step);
   record.arena_bytes = placement.extent_bytes;
   for (std::size_t i = 0; i < program.launches().size(); ++i) {
     StepMoment moment{.launch = static_cast<std::int64_t>(i), .phase = program.launches()[i].phase};

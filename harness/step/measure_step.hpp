@@ -1,4 +1,4 @@
-// Measures a training step on a device: its ceilings, the step as a chain of launches, and each
+// Measures a step on a device: its ceilings, the step as a chain of launches, and each
 // part of it by itself.
 #pragma once
 
@@ -7,15 +7,14 @@
 #include <string>
 
 #include "harness/device/device.hpp"
+#include "harness/step/any_step.hpp"
 #include "harness/step/chain.hpp"
 #include "harness/step/step_record.hpp"
-#include "harness/step/training_step.hpp"
 
 namespace ridgebench {
 
 struct StepRequest {
-  TrainingStep step = {};
-  std::string checkpoint = "none";  // as the user named it
+  StepPlan plan = {};
   TechniqueRequest techniques = {};
   std::uint64_t seed = 1;
   double seconds = 4;  // for the samples of the step; the parts share as many

@@ -17,8 +17,8 @@ namespace ridgebench {
 
 inline constexpr const char* kStepSchema = "ridgebench.step/1";
 
-enum class StepKind : std::uint8_t { train };
-constexpr auto names_of(StepKind) { return enum_names("step", "train"); }
+enum class StepKind : std::uint8_t { train, decode };
+constexpr auto names_of(StepKind) { return enum_names("step", "train", "decode"); }
 
 // The launches of a step that do the same for different layers, measured by themselves.
 struct StepPart {
@@ -58,12 +58,21 @@ struct StepRecord {
   std::int64_t width = 0;
   std::int64_t batch = 0;
   Format format = Format::fp32;
-  Activation activation = Activation::relu;
-  Optimizer optimizer = Optimizer::adamw;
-  bool master = false;
-  std::string checkpoint;
-  std::int64_t micro_batches = 1;
-  ZeroGrad zero_grad = ZeroGrad::none;
+  // Of a step of training.
+  std::optional<Activation> activation = std::nullopt;
+  std::optional<Optimizer> optimizer = std::nullopt;
+  std::optional<bool> master = std::nullopt;
+  std::optional<std::string> checkpoint = std::nullopt;
+  std::optional<std::int64_t> micro_batches = std::nullopt;
+  std::optional<ZeroGrad> zero_grad = std::nullopt;
+  // Of a step of decoding.
+  std::optional<std::string> model = std::nullopt;
+  std::optional<std::int64_t> model_layers = std::nullopt;
+  std::optional<std::int64_t> context = std::nullopt;
+  std::optional<std::int64_t> heads = std::nullopt;
+  std::optional<std::int64_t> kv_heads = std::nullopt;
+  std::optional<std::int64_t> head_dim = std::nullopt;
+  std::optional<std::int64_t> network_width = std::nullopt;
   nlohmann::ordered_json techniques = nlohmann::ordered_json::object();
   std::uint64_t seed = 0;
   Status status = Status::skipped;
@@ -78,6 +87,10 @@ struct StepRecord {
   std::optional<double> sheet_s = std::nullopt;
   std::optional<double> launch_gap_s = std::nullopt;
   std::optional<double> unexplained_s = std::nullopt;
+  std::optional<double> attention_share = std::nullopt;
+  std::optional<double> tokens_per_s = std::nullopt;
+  std::optional<double> model_time_s = std::nullopt;
+  std::optional<double> model_tokens_per_s = std::nullopt;
   double flops_model = 0;
   double flops_executed = 0;
   std::optional<double> mfu = std::nullopt;
@@ -91,10 +104,12 @@ struct StepRecord {
   std::vector<std::string> flags = {};
 };
 
+inline constexpr Bounds kModelSize{.low = 1, .high = 1 << 20};
+
 // clang-format off
 inline constexpr KeyList kStepPartKeys{
-    Key{"name", &StepPart::name, "", "what the launches do: `forward`, `dX`, `dW`, `activation`, `optimizer`, ..."},
-    Key{"phase", &StepPart::phase, "", "`forward`, `backward`, `step` or `zero`"},
+    Key{"name", &StepPart::name, "", "what the launches do: `forward`, `dX`, `optimizer`, ...; `norm`, `q`, `attention`, `gate`, ..."},
+    Key{"phase", &StepPart::phase, "", "train: `forward`, `backward`, `step` or `zero`; decode: `attention` or `network`, the halves of a layer"},
     Key{"operation", &StepPart::operation, "", "the operation"},
     Key{"technique", &StepPart::technique, "", "the technique that computes it"},
     Key{"launches", &StepPart::launches, "", "in a step", {.low = 1}},
@@ -107,14 +122,14 @@ inline constexpr KeyList kStepPartKeys{
 inline constexpr KeyList kStepMomentKeys{
     Key{"launch", &StepMoment::launch, "", "number of the launch", kCount},
     Key{"phase", &StepMoment::phase, "", "of that launch"},
-    Key{"live", &StepMoment::live, "byte", "what lives while it runs, by kind: parameters, gradients, optimizer, input, activations, activation_gradients, loss"},
+    Key{"live", &StepMoment::live, "byte", "what lives while it runs, by kind: parameters, gradients, optimizer, input, activations, activation_gradients, loss, cache, output"},
 };
 inline constexpr KeyList kStepCheckKeys{
     Key{"tensors", &StepCheck::tensors, "", "outputs of launches that were compared with the reference of their operation, on the inputs that the launch met", kCount},
     Key{"elements", &StepCheck::elements, "", "of them", kCount},
     Key{"error", &StepCheck::error, "", "largest error over the tolerance of its element", kNotNegative},
-    Key{"repeated", &StepCheck::repeated, "", "after the timing, the chain leaves the bits of the loss, the gradients and the parameters that the checked launches left; null where a technique's order of additions may differ"},
-    Key{"loss_error", &StepCheck::loss_error, "", "of the loss against a step in fp64, relative, by the Frobenius norm; null where that takes more than 2^34 FLOPs", kNotNegative},
+    Key{"repeated", &StepCheck::repeated, "", "after the timing, the chain leaves the bits of the results that the checked launches left; null where a technique's order of additions may differ"},
+    Key{"loss_error", &StepCheck::loss_error, "", "of the loss against a step in fp64, relative, by the Frobenius norm; null where that takes more than 2^34 FLOPs, and of decode", kNotNegative},
     Key{"gradients_error", &StepCheck::gradients_error, "", "of all gradients, likewise", kNotNegative},
 };
 inline constexpr KeyList kStepKeys{
@@ -122,16 +137,23 @@ inline constexpr KeyList kStepKeys{
     Key{"step", &StepRecord::step, "", "kind of step"},
     Key{"device", &StepRecord::device, "", "name of a device in `environment.json`"},
     Key{"backend", &StepRecord::backend, "", "kind of device"},
-    Key{"layers", &StepRecord::layers, "", "of the network", {.low = 1}},
-    Key{"width", &StepRecord::width, "", "inputs and outputs of a layer", {.low = 1}},
-    Key{"batch", &StepRecord::batch, "", "rows", {.low = 1}},
-    Key{"format", &StepRecord::format, "", "of parameters, gradients and activations"},
-    Key{"activation", &StepRecord::activation, "", "the nonlinearity"},
-    Key{"optimizer", &StepRecord::optimizer, "", "its states are in fp32"},
-    Key{"master", &StepRecord::master, "", "the optimizer updates a copy of the parameters in fp32"},
-    Key{"checkpoint", &StepRecord::checkpoint, "", "the value of --checkpoint"},
-    Key{"micro_batches", &StepRecord::micro_batches, "", "parts of the batch, one after the other", {.low = 1}},
-    Key{"zero_grad", &StepRecord::zero_grad, "", "how the gradients are cleared"},
+    Key{"layers", &StepRecord::layers, "", "that the step computes", {.low = 1}},
+    Key{"width", &StepRecord::width, "", "inputs and outputs of a layer; decode: of the residual stream", {.low = 1, .high = kLargestSize}},
+    Key{"batch", &StepRecord::batch, "", "rows; decode: sequences", {.low = 1, .high = kLargestSize}},
+    Key{"format", &StepRecord::format, "", "of parameters, gradients, activations and cache"},
+    Key{"activation", &StepRecord::activation, "", "train: the nonlinearity; null of decode, as the next five"},
+    Key{"optimizer", &StepRecord::optimizer, "", "train: its states are in fp32"},
+    Key{"master", &StepRecord::master, "", "train: the optimizer updates a copy of the parameters in fp32"},
+    Key{"checkpoint", &StepRecord::checkpoint, "", "train: the value of --checkpoint"},
+    Key{"micro_batches", &StepRecord::micro_batches, "", "train: parts of the batch, one after the other", {.low = 1, .high = kLargestSize}},
+    Key{"zero_grad", &StepRecord::zero_grad, "", "train: how the gradients are cleared"},
+    Key{"model", &StepRecord::model, "", "decode: as --model names it; null of train, as the next six"},
+    Key{"model_layers", &StepRecord::model_layers, "", "decode: of the whole model", kModelSize},
+    Key{"context", &StepRecord::context, "", "decode: tokens of a sequence in the cache", {.low = 1, .high = kLargestSize}},
+    Key{"heads", &StepRecord::heads, "", "decode: of queries", kModelSize},
+    Key{"kv_heads", &StepRecord::kv_heads, "", "decode: of keys and values", kModelSize},
+    Key{"head_dim", &StepRecord::head_dim, "", "decode: elements of a head", kModelSize},
+    Key{"network_width", &StepRecord::network_width, "", "decode: outputs of gate, and of up", kModelSize},
     Key{"techniques", &StepRecord::techniques, "", "technique of each operation and shape"},
     Key{"seed", &StepRecord::seed, "", "of the values"},
     Key{"status", &StepRecord::status, "", "only an ok step has a time"},
@@ -146,8 +168,12 @@ inline constexpr KeyList kStepKeys{
     Key{"sheet_s", &StepRecord::sheet_s, "s", "of their least times by the data sheet", kPositive},
     Key{"launch_gap_s", &StepRecord::launch_gap_s, "s", "what the launches add if the host starts each by itself: launches x launch floor", kNotNegative},
     Key{"unexplained_s", &StepRecord::unexplained_s, "s", "time_s less sum_of_operations_s", Bounds{-1e300, 1e300}},
-    Key{"flops_model", &StepRecord::flops_model, "FLOP", "6 x parameters x rows", kPositive},
-    Key{"flops_executed", &StepRecord::flops_executed, "FLOP", "of the products that the step executes", kPositive},
+    Key{"attention_share", &StepRecord::attention_share, "", "decode: of the part `attention` in sum_of_operations_s; null of train, as the next three", kNotNegative},
+    Key{"tokens_per_s", &StepRecord::tokens_per_s, "1/s", "decode: batch / time_s, of the layers that the step computes", kPositive},
+    Key{"model_time_s", &StepRecord::model_time_s, "s", "decode, scaled and not measured: time_s x model_layers / layers; without embedding, last norm and lm_head", kPositive},
+    Key{"model_tokens_per_s", &StepRecord::model_tokens_per_s, "1/s", "decode, scaled and not measured: batch / model_time_s", kPositive},
+    Key{"flops_model", &StepRecord::flops_model, "FLOP", "train: 6 x parameters x rows; decode: 2 x parameters x rows, and the two products of attention", kPositive},
+    Key{"flops_executed", &StepRecord::flops_executed, "FLOP", "of the products that the step executes, those of attention among them", kPositive},
     Key{"mfu", &StepRecord::mfu, "", "flops_model / (time_s x dense peak of the data sheet); null without a data sheet", kNotNegative},
     Key{"hfu", &StepRecord::hfu, "", "flops_executed / (time_s x that peak)", kNotNegative},
     Key{"peak_bytes", &StepRecord::peak_bytes, "byte", "the most that lived at once, counted where the step allocates", kPositive},

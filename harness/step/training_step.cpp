@@ -119,6 +119,13 @@ double TrainingStep::executed_flops() const {
   return once;
 }
 
+void check_step_format(Format format, std::string_view of_fp8) {
+  if (format == Format::fp32 || format == Format::fp16 || format == Format::bf16) return;
+  const bool fp8 = format == Format::fp8_e4m3 || format == Format::fp8_e5m2;
+  throw UsageError(fmt::format("--format {}{}{}; allowed: bf16, fp16, fp32", info(format).name,
+                               fp8 ? ": " : "", fp8 ? of_fp8 : ""));
+}
+
 void check(const TrainingStep& step) {
   require(step.layers >= 1, "--layers", step.layers, "a whole number from 1 on");
   require(step.width >= 1, "--width", step.width, "a whole number from 1 on");
@@ -129,15 +136,10 @@ void check(const TrainingStep& step) {
   if (step.checkpoint.way == Checkpointing::Way::full && step.layers < 2) {
     throw UsageError("--checkpoint full needs --layers 2 or more");
   }
-  const Format format = step.format;
-  if (format != Format::fp32 && format != Format::fp16 && format != Format::bf16) {
-    const bool fp8 = format == Format::fp8_e4m3 || format == Format::fp8_e5m2;
-    throw UsageError(fmt::format(
-        "--format {}{}; allowed: bf16, fp16, fp32", info(format).name,
-        fp8 ? ": products of fp8 have the layout nt only, and the backward pass needs nn and tn"
-            : ""));
-  }
-  if (step.master && format == Format::fp32) {
+  check_step_format(
+      step.format,
+      "products of fp8 have the layout nt only, and the backward pass needs nn and tn");
+  if (step.master && step.format == Format::fp32) {
     throw UsageError("--master: fp32 parameters need no fp32 copy; allowed with bf16 and fp16");
   }
   check_limits(step);

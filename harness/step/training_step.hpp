@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/step/step_program.hpp"
@@ -69,6 +70,10 @@ struct TrainingStep {
 // FLOPs, elements and bytes are exact in 64 bits.
 inline constexpr double kMostStepLaunches = 1e5;
 inline constexpr double kLargestStep = 0x1p58;
+
+// Throws UsageError for formats other than fp32, fp16 and bf16, in which a step has no operations;
+// `of_fp8` is why fp8 is none.
+void check_step_format(Format format, std::string_view of_fp8);
 
 // Throws UsageError for sizes below 1 or above those limits, micro-batches that do not divide the
 // batch, formats other than fp32, fp16 and bf16, and a master copy of fp32 parameters.

@@ -7,46 +7,73 @@
 #include <sstream>
 
 #include "harness/base/statistics.hpp"
+#include "harness/measure/problem.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
-#include "harness/step/measure_step.hpp"
+#include "harness/step/any_step.hpp"
+#include "harness/step/chain.hpp"
 #include "harness/step/step_record.hpp"
+#include "kernels/common/registry.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
 namespace {
 
-TrainingStep stated_step(const StepRecord& r) {
-  return {.layers = r.layers,
-          .width = r.width,
-          .batch = r.batch,
-          .activation = r.activation,
-          .optimizer = r.optimizer,
-          .format = r.format,
-          .master = r.master,
-          .checkpoint = parse_checkpointing(r.checkpoint, r.layers),
-          .micro_batches = r.micro_batches,
-          .zero_grad = r.zero_grad};
+// FLOPs and bytes of each part, from the shapes of its launches.
+void check_parts(const StepRecord& r, const StepProgram& program, Checker& check) {
+  for (const StepPart& part : r.parts) {
+    std::int64_t launches = 0;
+    Work work{};
+    for (const StepLaunch& launch : program.launches()) {
+      if (launch.name != part.name || launch.phase != part.phase) continue;
+      const Operation& operation = Registry::instance().operation(launch.operation);
+      const Problem problem(operation, launch.shape, launch.format);
+      ++launches;
+      work.flops += problem.work.flops;
+      work.bytes += problem.work.bytes;
+    }
+    const auto key = [&](const char* name) { return fmt::format("{} of {}", name, part.name); };
+    check.equal(key("launches"), static_cast<double>(part.launches), static_cast<double>(launches));
+    check.equal(key("flops"), part.flops, work.flops);
+    check.equal(key("bytes"), part.bytes, work.bytes);
+  }
 }
 
 void check_sizes(const StepRecord& r, Checker& check) {
-  const TrainingStep step = stated_step(r);
-  ridgebench::check(step);
-  const StepProgram program = training_program(step);
+  const StepPlan plan = stated_plan(r);
+  check_plan(plan);
+  const StepProgram program = program_of(plan);
   const Placement placement = place(program);
-  check.equal("flops_model", r.flops_model, step.model_flops());
-  check.equal("flops_executed", r.flops_executed, step.executed_flops());
-  const auto bytes = [&](const char* key, std::int64_t stored, std::int64_t computed) {
-    check.equal(key, static_cast<double>(stored), static_cast<double>(computed));
+  check_parts(r, program, check);
+  StepRecord computed;
+  describe(plan, computed);
+  check.equal("flops_model", r.flops_model, computed.flops_model);
+  check.equal("flops_executed", r.flops_executed, computed.flops_executed);
+  const auto bytes = [&](const char* key, std::int64_t stored, std::int64_t counted) {
+    check.equal(key, static_cast<double>(stored), static_cast<double>(counted));
   };
   bytes("peak_bytes", r.peak_bytes, placement.peak_bytes);
-  bytes("peak_predicted_bytes", r.peak_predicted_bytes, predicted_peak_bytes(step));
+  bytes("peak_predicted_bytes", r.peak_predicted_bytes, computed.peak_predicted_bytes);
   bytes("arena_bytes", r.arena_bytes, placement.extent_bytes);
   nlohmann::ordered_json live = nlohmann::ordered_json::array();
   for (const StepMoment& moment : r.timeline) live.push_back(moment.live);
   check.require(live == nlohmann::ordered_json(placement.at_launches),
                 "the timeline has other live bytes than the step");
+}
+
+void check_rates(const StepRecord& r, Checker& check) {
+  StepRecord computed = r;
+  derive_rates(computed);
+  const auto equal = [&](const char* key, std::optional<double> StepRecord::* rate) {
+    const bool there = (r.*rate).has_value() == (r.step == StepKind::decode);
+    check.require(there, fmt::format("{} belongs to an ok step of decoding only", key));
+    if (there && r.*rate) check.equal(key, *(r.*rate), (computed.*rate).value_or(0));
+  };
+  equal("attention_share", &StepRecord::attention_share);
+  equal("tokens_per_s", &StepRecord::tokens_per_s);
+  equal("model_time_s", &StepRecord::model_time_s);
+  equal("model_tokens_per_s", &StepRecord::model_tokens_per_s);
 }
 
 void check_times(const StepRecord& r, Checker& check) {
@@ -63,6 +90,7 @@ void check_times(const StepRecord& r, Checker& check) {
   for (const StepPart& part : r.parts) sum_s += part.time_s;
   check.equal("sum_of_operations_s", r.sum_of_operations_s.value_or(0), sum_s);
   check.equal("unexplained_s", r.unexplained_s.value_or(0), *r.time_s - sum_s);
+  check_rates(r, check);
   if (r.mfu && r.hfu) check.equal("hfu", *r.hfu, *r.mfu * r.flops_executed / r.flops_model);
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/transformer/language_config.hpp"
+#include "roofline/transformer/plain_layer.hpp"
 #include "roofline/transformer/read_parts.hpp"
 
 namespace ridgebench {
@@ -195,6 +196,7 @@ Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
   note_further_predictions(keys, model);
   warn_of_defaults(keys, model);
   check_unread(keys, choice, model);
+  model.not_plain = why_not_plain(keys, choice.type, model);
   return model;
 }
 

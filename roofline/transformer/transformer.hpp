@@ -112,6 +112,8 @@ struct Transformer {
   std::int64_t longest_context = 0;        // tokens that its config allows; 0: it does not say
   std::vector<std::string> warnings = {};  // why the numbers may be wrong
   std::vector<std::string> notes = {};     // what the numbers leave out
+  std::string not_plain =
+      {};  // why its layers are no plain ones (plain_layer.hpp); empty: they are
 };
 
 // Name of the linear layer that follows all others: the product with the vocabulary.

@@ -1,31 +1,17 @@
 """`ridgebench step train`: its memory counted again, its record, its errors and exit codes."""
 
 import math
-import shutil
 
 import pytest
-from command_line import OK, ROW_FAILED, read_environment, refused, ridgebench, schema, strict_json
+from command_line import OK, ROW_FAILED, read_environment, refused, ridgebench, strict_json
+from step_records import changed_copy, rounded, step_of
 
-STEP = schema("step")
 SIZES = ("--layers", "6", "--width", "96", "--batch", "24")
 QUICK = ("--device", "cpu", "--seconds", "0.05")
 
 
 def train(*arguments, **options):
     return ridgebench("step", "train", *arguments, **options)
-
-
-def step_of(folder) -> dict:
-    """The line of step.jsonl, which must obey the schema and hold its keys and no other."""
-    (line,) = (folder / "step.jsonl").read_text().splitlines()
-    step = strict_json(line)
-    assert list(STEP.iter_errors(step)) == []
-    assert list(step) == list(STEP.schema["properties"])
-    return step
-
-
-def rounded(count: int) -> int:
-    return -(-count // 256) * 256
 
 
 class Memory:
@@ -180,11 +166,7 @@ def test_too_little_memory_is_a_row_that_says_so(tmp_path):
 @pytest.mark.parametrize("key", ["peak_bytes", "flops_executed", "sum_of_operations_s", "time_s"])
 def test_verify_finds_a_changed_number(key, measured, tmp_path):
     folder, _ = measured
-    changed = tmp_path / "changed"
-    shutil.copytree(folder, changed)
-    value = strict_json((folder / "step.jsonl").read_text())[key]
-    text = (changed / "step.jsonl").read_text()
-    (changed / "step.jsonl").write_text(text.replace(f'"{key}":{text.split(f"{chr(34)}{key}{chr(34)}:")[1].split(",")[0]}', f'"{key}":{2 * value}'))
+    changed = changed_copy(folder, tmp_path / "changed", key)
     done = ridgebench("verify", changed)
     assert done.returncode == ROW_FAILED and key in done.stderr
 

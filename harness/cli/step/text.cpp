@@ -23,9 +23,11 @@ std::string memory_text(const StepRecord& r, double free_bytes) {
   const auto bytes = [](auto value) { return with_unit(static_cast<double>(value), "B"); };
   return fmt::format(
       "memory   peak {} ({} predicted), in an allocation of {}; {} are free\n"
-      "FLOPs    {} of the model (6 x parameters x rows), {} executed\n",
+      "FLOPs    {} of the model ({}), {} executed\n",
       bytes(r.peak_bytes), bytes(r.peak_predicted_bytes), bytes(r.arena_bytes), bytes(free_bytes),
-      with_unit(r.flops_model, "FLOP"), with_unit(r.flops_executed, "FLOP"));
+      with_unit(r.flops_model, "FLOP"),
+      r.step == StepKind::train ? "6 x parameters x rows" : "2 x parameters x rows, and attention",
+      with_unit(r.flops_executed, "FLOP"));
 }
 
 std::string parts_text(const StepRecord& r) {
@@ -56,6 +58,21 @@ std::string times_text(const StepRecord& r) {
   return padded_table(table);
 }
 
+// The rates of a decode step, and what follows from them for the whole model.
+std::string rates_text(const StepRecord& r) {
+  if (!r.tokens_per_s || !r.model_time_s) return "";
+  const std::int64_t all = r.model_layers.value_or(r.layers);
+  std::string text = fmt::format(
+      "attention: {} of the sum of the parts\n"
+      "{} of {} layers: {:.4g} tokens/s\n",
+      share(r.attention_share, 1), r.layers, all, *r.tokens_per_s);
+  text += fmt::format(
+      "all {} layers{}: {} and {:.4g} tokens/s; embedding, last norm and lm_head are left out\n",
+      all, r.layers < all ? fmt::format(", scaled by {}/{} and not measured", all, r.layers) : "",
+      with_unit(*r.model_time_s, "s"), *r.model_tokens_per_s);
+  return text;
+}
+
 }  // namespace
 
 std::string step_text(const StepRecord& r, double free_bytes) {
@@ -64,9 +81,10 @@ std::string step_text(const StepRecord& r, double free_bytes) {
   if (!r.time_s) return text;
   text += fmt::format("\n{}\n{}", parts_text(r), times_text(r));
   if (r.mfu) {
-    text +=
-        fmt::format("MFU {:.1f} % (6BP), HFU {:.1f} % (executed)\n", 100 * *r.mfu, 100 * *r.hfu);
+    text += fmt::format("MFU {:.1f} % ({}), HFU {:.1f} % (executed)\n", 100 * *r.mfu,
+                        r.step == StepKind::train ? "6BP" : "of the model", 100 * *r.hfu);
   }
+  text += rates_text(r);
   if (r.verify) {
     text += fmt::format("verified: {} outputs, largest error {:.3g} of the tolerance\n",
                         r.verify->tensors, r.verify->error);

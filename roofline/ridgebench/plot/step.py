@@ -13,17 +13,25 @@ from . import labels
 from .page import MARGIN, WIDTH, add_axes, new_page, provenance, write_head, write_last_line
 from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 
-_GROUPS = ("products", "optimizer", "the rest")
-_COLOURS = {"products": BLUE, "optimizer": VERMILLION, "the rest": GREEN}
+_GROUPS = ("products", "attention", "optimizer", "the rest")
+_COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN}
 # Kinds of memory from the bottom of the picture to its top; the long-lived ones lie below.
 _KINDS = {
     "parameters": ("parameters", BLUE),
     "optimizer": ("optimizer", VERMILLION),
+    "cache": ("keys and values", VERMILLION),  # of decoding, which has no optimizer
     "gradients": ("gradients", GREEN),
     "input": ("input and labels", "#8C8C8C"),
     "loss": ("loss", "#5C5C5C"),
+    "output": ("results", "#5C5C5C"),
     "activations": ("activations", PURPLE),
     "activation_gradients": ("gradients of activations", "#B8860B"),
+}
+_PLACES = {
+    "forward": "in the forward pass",
+    "backward": "in the backward pass",
+    "attention": "in the attention of a layer",
+    "network": "in the network of a layer",
 }
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
@@ -31,12 +39,12 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 def _group(part: Part) -> str:
     if part.operation == "matmul":
         return "products"
-    return "optimizer" if part.name == "optimizer" else "the rest"
+    return part.name if part.name in _GROUPS else "the rest"
 
 
 def _sums(step: Step, time_of: Callable[[Part], Optional[float]]) -> Optional[dict[str, float]]:
-    """Seconds of each group; None where one is unknown."""
-    sums = dict.fromkeys(_GROUPS, 0.0)
+    """Seconds of each group that the step has; None where one is unknown."""
+    sums = {group: 0.0 for group in _GROUPS if any(_group(part) == group for part in step.parts)}
     for part in step.parts:
         value = time_of(part)
         if value is None:
@@ -62,15 +70,21 @@ def _bars(step: Step) -> list[tuple[str, dict[str, float]]]:
 def waterfall_title(step: Step) -> str:
     record = step.record
     parts = _sums(step, lambda part: part.time_s) or {}
-    products = f"{percent(parts['products'] / sum(parts.values()))} %"
+    shown, are = ("attention", "is") if record["step"] == "decode" else ("products", "are")
+    of_parts = f"{shown} {are} {percent(parts[shown] / sum(parts.values()))} % of its parts"
     if record["sum_of_roofs_s"] is None:
-        return f"The step takes {seconds(record['time_s'])}; products are {products} of its parts"
+        return f"The step takes {seconds(record['time_s'])}; {of_parts}"
     share = f"{percent(record['sum_of_roofs_s'] / record['time_s'])} %"
-    return f"The step takes {seconds(record['time_s'])}, of which the roofs need {share}; products are {products} of its parts"
+    return f"The step takes {seconds(record['time_s'])}, of which the roofs need {share}; {of_parts}"
 
 
 def _subtitle(step: Step) -> str:
     record = step.record
+    if record["step"] == "decode":
+        return (
+            f"{record['layers']} of {record['model_layers']} layers of {record['model']}, {record['format']} · "
+            f"{record['batch']} sequences, {record['context']} tokens of each in the cache"
+        )
     master = ", with a master copy" if record["master"] else ""
     return (
         f"{record['layers']} layers of {record['width']}, batch {record['batch']}, {record['format']}, {record['activation']}, "
@@ -132,7 +146,7 @@ def memory_title(step: Step) -> str:
     same = "as predicted" if record["peak_bytes"] == record["peak_predicted_bytes"] else (
         f"where {digits(record['peak_predicted_bytes'] / scale)} {unit} were predicted")  # fmt: skip
     phase = step.timeline[at].phase
-    where = f"in the {phase} pass" if phase in ("forward", "backward") else "in the optimizer's step"
+    where = _PLACES.get(phase, "in the optimizer's step")
     return f"Memory peaks at {digits(record['peak_bytes'] / scale)} {unit} {where}, {same}"
 
 

@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <variant>
 
 #include "harness/step/arena.hpp"
 #include "kernels/common/error.hpp"
+#include "tests/harness/step/run_through.hpp"
 
 namespace ridgebench {
 namespace {
@@ -27,31 +26,6 @@ TrainingStep step_of(std::int64_t layers, Activation activation, Checkpointing c
           .format = Format::fp32,
           .checkpoint = checkpoint,
           .micro_batches = micro_batches};
-}
-
-// Runs through the events, and checks that each launch meets tensors that live.
-Arena run_through(const StepProgram& program) {
-  Arena arena;
-  std::map<TensorId, std::int64_t> offsets;
-  for (const StepEvent& event : program.events()) {
-    if (const auto* const allocate = std::get_if<Allocate>(&event)) {
-      const StepTensor& tensor = program.tensors()[allocate->tensor];
-      offsets[allocate->tensor] = arena.allocate(tensor.bytes(), tensor.kind);
-    } else if (const auto* const free = std::get_if<Free>(&event)) {
-      arena.release(offsets.at(free->tensor));
-      offsets.erase(free->tensor);
-    } else {
-      const StepLaunch& launch = program.launches()[std::get<RunLaunch>(event).launch];
-      for (const auto& [name, id] : launch.operands) {
-        const StepTensor& tensor = program.tensors()[id];
-        EXPECT_TRUE(offsets.contains(tensor.part ? tensor.part->of : id))
-            << launch.name << " reads " << tensor.name << ", which is not live";
-      }
-    }
-  }
-  EXPECT_FALSE(arena.live().contains("activations") && arena.live().at("activations") != 0);
-  EXPECT_EQ(arena.live().at("activation_gradients"), 0);
-  return arena;
 }
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -117,6 +91,8 @@ TEST(TrainingStep, PeakIsTheClosedForm) {
             step.zero_grad = zero;
             check(step);
             const Arena arena = run_through(training_program(step));
+            EXPECT_EQ(arena.live().at("activations"), 0);
+            EXPECT_EQ(arena.live().at("activation_gradients"), 0);
             EXPECT_EQ(predicted_peak_bytes(step), predicted_peak(step));
             EXPECT_EQ(arena.peak_bytes(), predicted_peak(step))
                 << layers << " layers, " << name(activation) << ", way "

@@ -1,0 +1,43 @@
+// The commands of `ridgebench step`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/step/measure_step.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+
+// The options that all kinds of steps have.
+struct StepOptions {
+  StepRequest request;
+  std::string format;
+  std::vector<std::string> techniques;
+  std::string device;
+  std::string out;
+  bool dry_run = false;
+  bool json = false;
+};
+
+// Adds them to a command, behind its own. `formats` is the help of --format.
+void add_step_options(CLI::App& command, StepOptions& options);
+
+// Measures the step of `options.request.plan` on the device, prints it and keeps it in a results
+// folder; with --dry-run prints its memory and its FLOPs. Throws UsageError.
+ExitCode run_step(const StepOptions& options, const std::vector<std::string>& command_line);
+
+// Each adds its kind of step to the command `step`.
+void add_step_train_command(CLI::App& step, const std::vector<std::string>& command_line,
+                            ExitCode& code);
+void add_step_decode_command(CLI::App& step, const std::vector<std::string>& command_line,
+                             ExitCode& code);
+
+// What the help of each kind ends with.
+inline constexpr const char* kStepFooter =
+    "Every launch is verified on the inputs that it meets, before the timing. The step is timed as "
+    "one chain of launches, and each part of it by itself. Exit codes: 0 measured, 2 usage, 3 "
+    "interrupted, 6 a launch is wrong or failed, or the memory is too small, 7 no device.";
+
+}  // namespace ridgebench
