@@ -161,6 +161,19 @@ std::string_view mixing_prefix(const Attention& attention) {
   return attention.window > 0 && !beyond ? "local_" : "";
 }
 
+std::optional<Shape> attention_decode_shape(const Attention& attention,
+                                            const Sequences& sequences) {
+  const bool plain = !attention.latent && !attention.compressed && !attention.indexer &&
+                     !attention.chunked && attention.value_dim == attention.head_dim;
+  if (!plain) return std::nullopt;
+  const std::int64_t window = attention.window > 0 ? attention.window : sequences.context;
+  return Shape({{"b", sequences.count},
+                {"h", attention.heads},
+                {"kv", attention.kv_heads},
+                {"s", std::min(window, sequences.context)},
+                {"d", attention.head_dim}});
+}
+
 double training_pairs(const Attention& attention, const Sequences& sequences) {
   const Traffic traffic = traffic_of(attention, Phase::training, as_number(sequences.context));
   const double per_pair = 2 * as_number(attention.head_dim);  // FLOPs of a score

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,11 @@ struct LayerWork {
 std::vector<LayerWork> mixing_products(const Transformer& model, Phase phase,
                                        const Sequences& sequences, Format format,
                                        double cache_bytes);
+
+// The shape of the operation attention_decode that computes scores and values of one layer in one
+// kernel when it decodes, with a window's tokens at most. Empty where that operation computes
+// something else: latent or compressed vectors, chosen keys, values of another size than keys.
+std::optional<Shape> attention_decode_shape(const Attention& attention, const Sequences& sequences);
 
 // What the names of an attention's work begin with: "local_" if a window limits its keys.
 std::string_view mixing_prefix(const Attention& attention);

@@ -150,7 +150,7 @@ class Predictor {
             linear.products,
             work,
             bounds_with(matmul_.engine, work, written, question_.format),
-            achieved_(linear.shape)};
+            achieved_(matmul_.name, linear.shape)};
     if (row.achieved_s) *row.achieved_s *= products;
     return row;
   }
@@ -209,6 +209,9 @@ class Predictor {
     const std::vector<Row> rows = rows_of(phase, {batch, question_.context}, tokens);
     ordered_json reply{{"phase", name(phase)}, {"batch", batch}, {"tokens", tokens}};
     add_sums(reply, rows);
+    if (phase == Phase::decode) {
+      reply["attention_achieved_s"] = nullable(attention_achieved_s({batch, question_.context}));
+    }
     add_memory(reply, phase, batch);
     return reply;
   }
@@ -234,6 +237,19 @@ class Predictor {
                                   .batch = static_cast<double>(batch),
                                   .format = cache_format_};
     return kept_bytes(network_bytes(kept, kept.batch), kept.checkpoint).bytes;
+  }
+
+  // Mean over all layers; empty unless all attentions were measured. A stored cache has no kernel.
+  [[nodiscard]] std::optional<double> attention_achieved_s(const Sequences& sequences) const {
+    if (question_.cache || model_.attentions.empty()) return std::nullopt;
+    double sum_s = 0;
+    for (const Attention& attention : model_.attentions) {
+      const std::optional<Shape> shape = attention_decode_shape(attention, sequences);
+      const auto layer_s = shape ? achieved_(kAttentionDecode, *shape) : std::nullopt;
+      if (!layer_s) return std::nullopt;
+      sum_s += static_cast<double>(attention.layers) * *layer_s;
+    }
+    return sum_s / static_cast<double>(model_.layers);
   }
 
   void add_sums(ordered_json& reply, const std::vector<Row>& rows) const {
@@ -263,6 +279,7 @@ class Predictor {
     reply["layer_linear_s"] = linear_s / layers;
     reply["layer_linear_achieved_s"] =
         all_measured ? ordered_json(achieved_s / layers) : ordered_json(nullptr);
+    reply["attention_achieved_s"] = nullptr;
     reply["attention_share"] = attention_s / time_s;
     ordered_json operations = ordered_json::array();
     for (const Row& row : rows) operations.push_back(row_json(row, time_s));

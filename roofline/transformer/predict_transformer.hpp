@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/common/operation.hpp"
@@ -24,8 +25,12 @@ struct TransformerQuestion {
   StateQuestion state = {};  // of training; the model has the parameters
 };
 
-// The median time in s of a measured matrix product; empty if none was measured.
-using AchievedTime = std::function<std::optional<double>(const Shape&)>;
+// The measured operation that computes the scores and the values of decoding in one kernel.
+inline constexpr std::string_view kAttentionDecode = "attention_decode";
+
+// The median time in s of a measured operation on a shape: of a matrix product in the format of the
+// products, or of kAttentionDecode in that of keys and values; empty if none was measured.
+using AchievedTime = std::function<std::optional<double>(std::string_view operation, const Shape&)>;
 
 // Returns the keys of `predict model --json` (docs/models.md) in SI base units; what is unknown is
 // null. Each operation takes at least the longer of FLOPs over peak and bytes over bandwidth, by

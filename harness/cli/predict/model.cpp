@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "harness/cli/model_warnings.hpp"
@@ -79,13 +80,19 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
                                      .training = options.training,
                                      .state = state_of(options, products)};
   const Roofs roofs = open_roofs(options.device);
-  const BestTimes measured = best_times(options.device, matmul, question.format);
-  return predict_transformer(matmul, model, question, roofs,
-                             [&](const Shape& shape) -> std::optional<double> {
-                               const auto found = measured.find(shape.text());
-                               if (found == measured.end()) return std::nullopt;
-                               return found->second;
-                             });
+  const Operation& attention = Registry::instance().operation(kAttentionDecode);
+  const Format cache = product_format(question.format);
+  const bool has_format =
+      std::ranges::find(attention.formats, FormatPair(cache)) != attention.formats.end();
+  const BestTimes products_s = best_times(options.device, matmul, question.format);
+  const BestTimes attention_s =
+      has_format ? best_times(options.device, attention, cache) : BestTimes{};
+  const auto achieved = [&](std::string_view name, const Shape& shape) -> std::optional<double> {
+    const BestTimes& measured = name == kAttentionDecode ? attention_s : products_s;
+    const auto found = measured.find(shape.text());
+    return found == measured.end() ? std::nullopt : std::optional(found->second);
+  };
+  return predict_transformer(matmul, model, question, roofs, achieved);
 }
 
 }  // namespace

@@ -91,6 +91,10 @@ Texts sums_of(const ordered_json& phase) {
   if (!phase["layer_linear_achieved_s"].is_null()) {
     sums[1] += fmt::format(", achieved {}", in_unit(phase["layer_linear_achieved_s"], "s"));
   }
+  if (!phase["attention_achieved_s"].is_null()) {
+    sums[2] +=
+        fmt::format(", achieved {} of one layer", in_unit(phase["attention_achieved_s"], "s"));
+  }
   if (!phase["kv_cache_bytes"].is_null()) {
     sums.push_back(fmt::format("KV cache: {}", in_unit(phase["kv_cache_bytes"], "B")));
   }

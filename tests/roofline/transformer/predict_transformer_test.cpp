@@ -17,7 +17,9 @@ using ::testing::ThrowsMessage;
 
 const Operation& product_operation() { return Registry::instance().operation("matmul"); }
 
-std::optional<double> never_measured(const Shape&) { return std::nullopt; }
+std::optional<double> never_measured(std::string_view /*operation*/, const Shape& /*shape*/) {
+  return std::nullopt;
+}
 
 ordered_json on_h100(const Transformer& model, const TransformerQuestion& question,
                      const AchievedTime& achieved = never_measured) {
@@ -247,16 +249,48 @@ TEST(PredictTransformer, Fp8HalvesTheWeightsAndLeavesTheCacheInBf16) {
 TEST(PredictTransformer, AchievedStandsBesideAllowedWhereItWasMeasured) {
   const Transformer model = tiny_model();
   const TransformerQuestion question{.batches = {4}, .context = 10, .format = Format::bf16};
-  const ordered_json one = on_h100(model, question, [](const Shape& shape) {
-    return shape.text() == "m:4/n:8/k:8/layout:nt" ? std::optional(1e-3) : std::nullopt;
-  });
+  const ordered_json one =
+      on_h100(model, question, [](std::string_view operation, const Shape& shape) {
+        const bool measured = operation == "matmul" && shape.text() == "m:4/n:8/k:8/layout:nt";
+        return measured ? std::optional(1e-3) : std::nullopt;
+      });
   const ordered_json& decode = one.at("phases").at(1);
   EXPECT_DOUBLE_EQ(row_named(decode, "o").at("achieved_s"), 1e-3);
   EXPECT_TRUE(row_named(decode, "qkv").at("achieved_s").is_null());
   EXPECT_TRUE(decode.at("layer_linear_achieved_s").is_null()) << "only one of four is measured";
   const ordered_json all =
-      on_h100(model, question, [](const Shape&) { return std::optional(1e-3); });
+      on_h100(model, question, [](std::string_view, const Shape&) { return std::optional(1e-3); });
   EXPECT_DOUBLE_EQ(all.at("phases").at(1).at("layer_linear_achieved_s"), 4e-3);
+}
+
+TEST(PredictTransformer, AttentionAchievesWhatTheDecodingKernelDid) {
+  const auto answer_of = [](const Transformer& model, TransformerQuestion question) {
+    return on_h100(model, question, [](std::string_view operation, const Shape& shape) {
+      const bool measured =
+          operation == "attention_decode" && shape.text() == "b:4/h:4/kv:2/s:10/d:2";
+      return measured ? std::optional(1e-3) : std::nullopt;
+    });
+  };
+  const TransformerQuestion question{.batches = {4}, .context = 10, .format = Format::bf16};
+  const ordered_json answer = answer_of(tiny_model(), question);
+  EXPECT_DOUBLE_EQ(answer.at("phases").at(1).at("attention_achieved_s"), 1e-3);
+  EXPECT_TRUE(answer.at("phases").at(0).at("attention_achieved_s").is_null()) << "of prefill";
+
+  const auto is_unknown = [&](const Transformer& model, const TransformerQuestion& asked) {
+    return answer_of(model, asked).at("phases").at(1).at("attention_achieved_s").is_null();
+  };
+  TransformerQuestion other = question;
+  other.context = 11;
+  EXPECT_TRUE(is_unknown(tiny_model(), other)) << "another context";
+  other = question;
+  other.cache = parse_stored_format("--cache", "int8");
+  EXPECT_TRUE(is_unknown(tiny_model(), other)) << "a stored cache";
+  Transformer model = tiny_model();
+  model.attentions[0].value_dim = 4;
+  EXPECT_TRUE(is_unknown(model, question)) << "values of another size";
+  model = tiny_model();
+  model.attentions[0].window = 10;
+  EXPECT_FALSE(is_unknown(model, other = question)) << "a window of the context";
 }
 
 TEST(PredictTransformer, RefusesWhatIsTooLarge) {
