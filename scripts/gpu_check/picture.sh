@@ -28,6 +28,29 @@ stage_cold() {
   fi
 }
 
+# step_in NAME ARGUMENTS...: a step into the folder step/NAME, unless an earlier call measured it.
+step_in() {
+  local folder=$work/step/$1
+  ! grep -q '"status":"ok"' "$folder/step.jsonl" 2>/dev/null || return 0
+  rm -rf "$folder"
+  "$binary" step "${@:2}" --device "$device" --out "$folder" || return
+  "$binary" verify "$folder"
+}
+
+# Three steps: training that keeps everything, training with checkpoints, and one layer of a model that decodes.
+stage_step() {
+  mkdir -p "$work/step"
+  local train=(--layers 8 --width 2048 --batch 4096 --format bf16 --master --seconds 1)
+  local decode=(--model llama-3-8b --batch 64 --context 4096 --seconds 1)
+  if [[ -n $rehearse ]]; then
+    train=(--layers 2 --width 64 --batch 16 --format bf16 --master --seconds 0.1)
+    decode=(--model tests/data/model_configs/llama.json --batch 2 --context 64 --format fp32 --seconds 0.1)
+  fi
+  step_in none train "${train[@]}" --checkpoint none || return
+  step_in sqrt train "${train[@]}" --checkpoint sqrt || return
+  step_in decode decode "${decode[@]}"
+}
+
 # Tables and figures need Python's packages, which the machine of the GPU may lack.
 stage_drawn() {
   [[ -f $work/quick/records.jsonl ]] || skip "the stage quick left no rows"

@@ -66,6 +66,19 @@ def test_what_run_measured_stands_in_predict(tmp_path):
     assert [row["achieved_s"] for row in linear] == [times[json.dumps(row["shape"])] for row in linear]
     layer = sum(row["achieved_s"] for row in linear if row["name"] != "lm_head")
     assert decode["layer_linear_achieved_s"] == pytest.approx(layer)
+    assert decode["attention_achieved_s"] is None, "no row of attention_decode"
+
+
+def test_measured_attention_stands_in_predict(tmp_path):
+    folder = tmp_path / "results"
+    shape = ("--op", "attention_decode", "--shape", "b:7/h:4/kv:2/s:10/d:2", "--format", "fp32", "--budget", "3")
+    assert run(folder, "--device", "sim", *shape).returncode == OK
+    times = [row["time_median_s"] for row in records(folder) if (row["op"], row["status"]) == ("attention_decode", "ok")]
+    question = ("predict", "model", LLAMA, "--batch", "7", "--format", "fp32", "--on", folder, "--context")
+    prefill, decode = answer(*question, "10")["phases"]
+    assert decode["attention_achieved_s"] == min(times) and prefill["attention_achieved_s"] is None
+    assert answer(*question, "11")["phases"][1]["attention_achieved_s"] is None
+    assert "achieved" in ridgebench(*question, "10").stdout
 
 
 @pytest.mark.parametrize("command", ["run", "list"])

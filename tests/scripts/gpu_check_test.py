@@ -13,7 +13,7 @@ from command_line import BINARY, ROOT, environment, wait_until
 
 STAGES = {
     "right": ["machine", "smoke", "deep", "large", "memcheck", "racecheck", "ceilings", "paths", "isolation", "counters"],
-    "picture": ["machine", "quick", "lecture", "cold", "drawn"],
+    "picture": ["machine", "quick", "lecture", "cold", "step", "drawn"],
     "ratios": ["machine", "long", "gelu", "energy", "small", "memory", "again"],
 }
 NEED_A_GPU = {"deep", "large", "memcheck", "racecheck", "isolation", "counters"}
@@ -116,6 +116,7 @@ def test_the_tar_file_holds_what_each_stage_measured(rehearsed):
     assert states < names
     for run in ("smoke_run", "ceilings", "resumed", "quick", "lecture", "cold"):
         assert {f"gpu_check/{run}/records.jsonl", f"gpu_check/{run}/environment.json"} < names
+    assert {f"gpu_check/step/{name}/step.jsonl" for name in ("none", "sqrt", "decode")} < names
     duels = {name for name in names if name.endswith("/duels.jsonl")}
     assert len(duels) == len(duels_of_the_script())
 
