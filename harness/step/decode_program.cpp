@@ -168,7 +168,7 @@ class DecodeBuilder {
     return added(kPhase, x, half, l + 1 == step_.layers);
   }
 
-  DecodeStep step_;
+  const DecodeStep& step_;
   StepProgram program_;
   std::vector<Layer> layers_;
   TensorId input_ = 0;

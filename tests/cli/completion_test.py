@@ -24,6 +24,8 @@ OFFERED = [
     ("ridgebench predict gel", {"gelu", "gelu_backward"}),
     ("ridgebench predict matmul n:4 --on h100-", set(SHEETS)),
     ("ridgebench predict model gpt-2", {"gpt-2", "gpt-2-xl"}),
+    ("ridgebench step de", {"decode"}),
+    ("ridgebench step decode --model llama-3-", {"llama-3-8b", "llama-3-70b"}),
     ("ridgebench baseline pro", {"promote"}),
     ("ridgebench gate --reader nv", {"nvbench"}),
     ("ridgebench plot --on tpu-v6", {"tpu-v6e"}),

@@ -111,6 +111,6 @@ def test_each_command_says_what_predict_says(command, tmp_path):
         "duel": ["duel", "naive", "naive", "--format", "fp32", "--device", "sim", "--seconds", "1", "--tokens", "1", "--model", config],
         "plan": ["plan", "activations", "--batch", "1", "--model", config],
     }
-    assert "warning: layers_of_mine is not read, and may change the counts" in ridgebench(*lines[command]).stderr
+    assert "warning: layers_of_mine is not read, and may change the counts" in ridgebench(*lines[command], cwd=tmp_path).stderr
     config.write_text(json.dumps(json.loads(LLAMA.read_text()) | {"model_type": "mine", "layers_of_mine": 2}))
     refused(ridgebench(*lines[command]), "layers_of_mine is 2; allowed: keys that are read")
