@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -116,9 +119,11 @@ void derive_rates(StepRecord& record) {
   if (record.step != StepKind::decode || !record.time_s) return;
   const auto batch = static_cast<double>(record.batch);
   record.tokens_per_s = batch / *record.time_s;
-  record.model_time_s = *record.time_s * static_cast<double>(record.model_layers.value_or(1)) /
-                        static_cast<double>(record.layers);
-  record.model_tokens_per_s = batch / *record.model_time_s;
+  if (std::ranges::find(record.flags, kServedByCache) == record.flags.end()) {
+    record.model_time_s = *record.time_s * static_cast<double>(record.model_layers.value_or(1)) /
+                          static_cast<double>(record.layers);
+    record.model_tokens_per_s = batch / *record.model_time_s;
+  }
   double attention_s = 0;
   for (const StepPart& part : record.parts) {
     if (part.name == "attention") attention_s += part.time_s;

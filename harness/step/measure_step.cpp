@@ -244,8 +244,18 @@ class StepMeasurer {
     return sum;
   }
 
+  // Whether a part of a model may read its weights and its keys and values from the caches, because
+  // the step before has left them there. The whole model could not.
+  [[nodiscard]] bool can_stay_in_cache(const StepRecord& record) const {
+    if (record.step != StepKind::decode || record.model_layers == record.layers) return false;
+    const nlohmann::ordered_json& live = record.timeline.front().live;
+    return live.at("parameters").get<std::int64_t>() + live.at("cache").get<std::int64_t>() <
+           device_.rotation_bytes();
+  }
+
   void judge_time(StepRecord& record) const {
     record.unexplained_s = *record.time_s - *record.sum_of_operations_s;
+    if (can_stay_in_cache(record)) record.flags.emplace_back(kServedByCache);
     derive_rates(record);
     const DeviceSpec* const sheet = find_data_sheet(device_.data_sheet());
     if (sheet == nullptr) return;

@@ -170,7 +170,7 @@ inline constexpr KeyList kStepKeys{
     Key{"unexplained_s", &StepRecord::unexplained_s, "s", "time_s less sum_of_operations_s", Bounds{-1e300, 1e300}},
     Key{"attention_share", &StepRecord::attention_share, "", "decode: of the part `attention` in sum_of_operations_s; null of train, as the next three", kNotNegative},
     Key{"tokens_per_s", &StepRecord::tokens_per_s, "1/s", "decode: batch / time_s, of the layers that the step computes", kPositive},
-    Key{"model_time_s", &StepRecord::model_time_s, "s", "decode, scaled and not measured: time_s x model_layers / layers; without embedding, last norm and lm_head", kPositive},
+    Key{"model_time_s", &StepRecord::model_time_s, "s", "decode, scaled and not measured: time_s x model_layers / layers; without embedding, last norm and lm_head; null if caches can serve the layers", kPositive},
     Key{"model_tokens_per_s", &StepRecord::model_tokens_per_s, "1/s", "decode, scaled and not measured: batch / model_time_s", kPositive},
     Key{"flops_model", &StepRecord::flops_model, "FLOP", "train: 6 x parameters x rows; decode: 2 x parameters x rows, and the two products of attention", kPositive},
     Key{"flops_executed", &StepRecord::flops_executed, "FLOP", "of the products that the step executes, those of attention among them", kPositive},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/common/error.hpp"
+#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 namespace {
@@ -51,7 +52,7 @@ void require_whole_rotation(ConfigKeys& keys) {
     if (holder.is_number() && holder != 1) {
       throw UsageError(
           fmt::format("{}: partial_rotary_factor is {}; allowed: 1, a rotation of whole heads",
-                      keys.origin(), holder.dump()));
+                      keys.origin(), json_line(holder)));
     }
   }
 }

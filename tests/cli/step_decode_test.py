@@ -35,7 +35,7 @@ def decode(model, sizes, *arguments):
 
 @pytest.fixture(scope="module", name="measured")
 def measured_fixture(tmp_path_factory):
-    """Two measured layers of six, their folder, and what the command printed."""
+    """Two measured layers of six, which caches keep, their folder, and what the command printed."""
     folder = tmp_path_factory.mktemp("decode")
     done = decode(config(folder), SIZES, *QUICK, "--layers", "2", "--out", folder / "out")
     assert done.returncode == OK, done.stderr
@@ -59,16 +59,23 @@ def test_layers_are_measured_verified_and_kept(measured):
     assert "verified" in done.stdout and "measured roofs" in done.stdout and "step, launch by launch" in done.stdout
 
 
-def test_the_whole_model_is_scaled_and_said_to_be(measured):
+def test_layers_that_caches_keep_are_not_scaled_to_the_whole_model(measured):
     folder, done = measured
     step = step_of(folder)
-    assert math.isclose(step["model_time_s"], 3 * step["time_s"])
-    assert math.isclose(step["tokens_per_s"], 2 / step["time_s"]) and math.isclose(step["model_tokens_per_s"], step["tokens_per_s"] / 3)
+    assert step["flags"][-1] == "served_by_cache" and step["model_time_s"] is step["model_tokens_per_s"] is None
+    assert math.isclose(step["tokens_per_s"], 2 / step["time_s"])
     attention = sum(part["time_s"] for part in step["parts"] if part["operation"] == "attention_decode")
     assert math.isclose(step["attention_share"], attention / step["sum_of_operations_s"])
-    assert "all 6 layers, scaled by 6/2 and not measured" in done.stdout
-    assert "embedding, last norm and lm_head are left out" in done.stdout
+    assert "all 6 layers: not scaled, because caches can keep" in done.stdout and "allowed: more --layers" in done.stdout
     assert f"attention: {100 * step['attention_share']:.1f} % of the sum of the parts" in done.stdout
+
+
+def test_all_layers_need_no_scale(tmp_path):
+    done = decode(config(tmp_path, num_hidden_layers=2), SIZES, *QUICK, "--layers", "2", "--out", tmp_path / "out")
+    step = step_of(tmp_path / "out")
+    assert step["model_time_s"] == step["time_s"] and "served_by_cache" not in step["flags"]
+    assert "all 2 layers: " in done.stdout and "embedding, last norm and lm_head are left out" in done.stdout
+    assert ridgebench("verify", changed_copy(tmp_path / "out", tmp_path / "changed", "model_time_s")).returncode == ROW_FAILED
 
 
 def walk(layers: int, batch: int, context: int) -> int:
@@ -132,7 +139,7 @@ def test_too_little_memory_is_a_row_that_says_so(tmp_path):
     assert ridgebench("verify", tmp_path / "out").returncode == OK
 
 
-@pytest.mark.parametrize("key", ["peak_bytes", "flops_model", "context", "model_time_s", "tokens_per_s", "attention_share"])
+@pytest.mark.parametrize("key", ["peak_bytes", "flops_model", "context", "tokens_per_s", "attention_share"])
 def test_verify_finds_a_changed_number(key, measured, tmp_path):
     done = ridgebench("verify", changed_copy(measured[0], tmp_path / "changed", key))
     assert done.returncode == ROW_FAILED and (key in done.stderr or key == "context")

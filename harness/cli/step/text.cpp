@@ -60,12 +60,18 @@ std::string times_text(const StepRecord& r) {
 
 // The rates of a decode step, and what follows from them for the whole model.
 std::string rates_text(const StepRecord& r) {
-  if (!r.tokens_per_s || !r.model_time_s) return "";
+  if (!r.tokens_per_s) return "";
   const std::int64_t all = r.model_layers.value_or(r.layers);
   std::string text = fmt::format(
       "attention: {} of the sum of the parts\n"
       "{} of {} layers: {:.4g} tokens/s\n",
       share(r.attention_share, 1), r.layers, all, *r.tokens_per_s);
+  if (!r.model_time_s) {
+    return text + fmt::format(
+                      "all {} layers: not scaled, because caches can keep the weights, keys and "
+                      "values of {} from step to step; allowed: more --layers\n",
+                      all, r.layers);
+  }
   text += fmt::format(
       "all {} layers{}: {} and {:.4g} tokens/s; embedding, last norm and lm_head are left out\n",
       all, r.layers < all ? fmt::format(", scaled by {}/{} and not measured", all, r.layers) : "",

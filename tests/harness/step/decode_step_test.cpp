@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/device/cpu/device.hpp"
+#include "harness/step/any_step.hpp"
 #include "harness/step/chain.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/harness/step/run_through.hpp"
@@ -33,6 +34,34 @@ DecodeStep small_decode(std::int64_t layers) {
           .head_dim = 8,
           .network_width = 40,
           .format = Format::fp32};
+}
+
+StepRecord two_of_six_layers() {
+  StepRecord record;
+  record.step = StepKind::decode;
+  record.layers = 2;
+  record.model_layers = 6;
+  record.batch = 3;
+  record.time_s = 0.5;
+  record.sum_of_operations_s = 0.4;
+  StepPart part;
+  part.name = "attention";
+  part.time_s = 0.1;
+  record.parts = {part};
+  return record;
+}
+
+TEST(DecodeStep, TheTimeOfTheModelIsScaledUnlessCachesServeTheLayers) {
+  StepRecord record = two_of_six_layers();
+  derive_rates(record);
+  EXPECT_DOUBLE_EQ(record.tokens_per_s.value(), 6);
+  EXPECT_DOUBLE_EQ(record.model_time_s.value(), 1.5);
+  EXPECT_DOUBLE_EQ(record.model_tokens_per_s.value(), 2);
+  EXPECT_DOUBLE_EQ(record.attention_share.value(), 0.25);
+  StepRecord cached = two_of_six_layers();
+  cached.flags = {"served_by_cache"};
+  derive_rates(cached);
+  EXPECT_TRUE(cached.tokens_per_s && !cached.model_time_s && !cached.model_tokens_per_s);
 }
 
 TEST(DecodeStep, PeakIsTheClosedForm) {
