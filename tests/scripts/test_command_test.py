@@ -1,6 +1,10 @@
 """scripts/test.sh: which tests it runs, and what its log ends with."""
 
+import json
+import shutil
+
 import pytest
+from build_folder import BUILD, needs_build, run
 from stub_tools import Machine
 
 # More lines than a pipe holds: a reader that ends early would end the writer before it by SIGPIPE.
@@ -29,6 +33,17 @@ def test_the_labels_decide_what_runs(machine, arguments, left_out):
     (call,) = machine.calls("ctest")
     assert call.startswith("ctest --preset release -j ") and call.endswith(left_out) and call.count("--label") == bool(left_out)
     assert [line.split()[0] for line in machine.log.read_text().splitlines()] == ["setup.sh", "build.sh", "ctest"]
+
+
+def test_cmake_labels_some_tests_of_a_folder_and_not_all():
+    needs_build()
+    if shutil.which("ctest") is None or not (BUILD / "tests" / "CTestTestfile.cmake").exists():
+        pytest.skip(f"ctest lists no tests of {BUILD}")
+    listed = json.loads(run("ctest", "--test-dir", BUILD, "--show-only=json-v1", "-R", "^python/").stdout)["tests"]
+    labels = {test["name"]: [p["value"] for p in test["properties"] if p["name"] == "LABELS"] for test in listed}
+    assert labels["python/layers_test"] == labels["python/cli/step_test"] == labels["python/fuzz/readers_test"] == []
+    assert labels["python/cli/doctor/doctor_test"] == labels["python/cli/duel_test"] == labels["python/fleet/judge_test"] == [["slow"]]
+    assert labels["python/docs/adding_test"] == labels["python/scripts/gate_binaries_test"] == [["thorough"]]
 
 
 @pytest.mark.parametrize("fails", ["", "yes"])
