@@ -38,6 +38,9 @@ struct Lost {
 // Numbers of which the shares are known.
 class Numbers {
  public:
+  Numbers() = default;
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
   virtual ~Numbers() = default;
   [[nodiscard]] virtual Lost lost(const Encoding& encoding, double scale) const = 0;
   [[nodiscard]] virtual std::map<int, double> bins() const = 0;

@@ -39,7 +39,7 @@ OpenShape parse_open_shape(const std::string& text, const std::string& dimension
 //     largest size; both are null without a peak,
 //   notes.
 // Throws UsageError if the device lacks a rate.
-nlohmann::ordered_json solve_compute_bound(const Operation& operation, const OpenShape& shape,
+nlohmann::ordered_json solve_compute_bound(const Operation& operation, const OpenShape& open,
                                            FormatPair format, const Roofs& roofs);
 
 }  // namespace ridgebench

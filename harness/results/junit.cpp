@@ -47,7 +47,7 @@ std::string doubt_of(const Record& r, const Doubts& doubts) {
 }
 
 std::string test_case(const Record& r, const Doubts& doubts) {
-  const std::string head = fmt::format("  <testcase classname=\"{}\" name=\"{}\"",
+  const std::string head = fmt::format(R"(  <testcase classname="{}" name="{}")",
                                        xml_escaped(r.op + "." + r.technique), xml_escaped(r.id));
   if (has_time(r.status)) {
     const std::string doubt = doubt_of(r, doubts);
@@ -55,7 +55,7 @@ std::string test_case(const Record& r, const Doubts& doubts) {
   }
   const std::string reason = xml_escaped(r.reason.value_or("no reason recorded"));
   const std::string outcome =
-      failed(r) ? fmt::format("<failure type=\"{}\" message=\"{}\"/>", name(r.status), reason)
+      failed(r) ? fmt::format(R"(<failure type="{}" message="{}"/>)", name(r.status), reason)
                 : fmt::format("<skipped message=\"{}\"/>", reason);
   return fmt::format("{}>{}</testcase>\n", head, outcome);
 }

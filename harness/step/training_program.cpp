@@ -170,7 +170,7 @@ class Builder {
     kept(l).h = activations(fmt::format("h{}", l + 1));
     program_.launch({"activation",
                      phase,
-                     name(step_.activation).data(),
+                     std::string(name(step_.activation)),
                      Shape({{"n", b * d}}),
                      step_.format,
                      {{"x", *kept(l).z}, {"y", *kept(l).h}}});

@@ -63,7 +63,7 @@ const Registration naive{{.operation = "attention_decode",
                           .pace = Pace::naive,
                           .workspace_bytes =
                               [](const Machine& machine, const Shape& s) {
-                                return machine.units * sizeof(float) * static_cast<double>(s["s"]);
+                                return sizeof(float) * static_cast<double>(machine.units * s["s"]);
                               }},
                          TrainingTypes{},
                          []<class T>() { return bind<T>; }};

@@ -178,7 +178,7 @@ struct FitsQuestion {
   double ranks = 1;
   bool timeline = false;
 };
-PlanAnswer plan_fits(const FitsQuestion& question, const Roofs& device);
+PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device);
 
 // Compares ways to spread one batch of a model over `ranks` devices, by what a rank holds and sends
 // in a step. `batch` of the activations is that of all ranks. `ways` has a row for each stage of
@@ -193,7 +193,7 @@ struct ParallelQuestion {
   double ranks = 1;
   std::optional<Link> link = std::nullopt;
 };
-PlanAnswer plan_parallel(const ParallelQuestion& question, const Roofs* device);
+PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device);
 
 // The checklist before a training run. `checks` has six rows {check, pass, value, limit (null:
 // none), unit, remedy (null if it passes)}: model memory, optimizer state, activations, each with

@@ -108,7 +108,8 @@ class Changes {
 
   void try_stage() {
     if (question_.ranks == 1) return;
-    for (double stage = question_.stage + 1; stage <= kLastStage; ++stage) {
+    for (const double stage : kStages) {
+      if (stage <= question_.stage) continue;
       FitsQuestion changed = question_;
       changed.stage = stage;
       if (!fits(changed)) continue;
@@ -141,7 +142,8 @@ class Changes {
 
   // The lowest stage that serves with more ranks. Each further rank brings a batch of its own.
   void try_more_ranks() {
-    for (double stage = std::max(question_.stage, 1.0); stage <= kLastStage; ++stage) {
+    for (const double stage : kStages) {
+      if (stage < std::max(question_.stage, 1.0)) continue;
       FitsQuestion changed = question_;
       changed.stage = stage;
       if (!take_ranks(changed)) continue;

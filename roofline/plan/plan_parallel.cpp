@@ -120,7 +120,7 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
   const auto memory = capacity_of(device, 1);
   const Ways ways(question);
   PlanAnswer rows = PlanAnswer::array();
-  for (double stage = 0; stage <= kLastStage; ++stage) {
+  for (const double stage : kStages) {
     rows.push_back(way_json(ways.zero(stage), question.link, memory));
   }
   rows.push_back(way_json(ways.tensor(), question.link, memory));

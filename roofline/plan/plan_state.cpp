@@ -93,7 +93,7 @@ PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage,
       answer["terms"].push_back(term(part.name + ", for a parameter", part.bytes, "byte"));
     }
     answer["stages"] = PlanAnswer::array();
-    for (double one = 0; one <= kLastStage; ++one) {
+    for (const double one : kStages) {
       PlanAnswer row{{"stage", one}};
       row.update(stage_answer(question, {one, ranks}, capacity));
       answer["stages"].push_back(std::move(row));

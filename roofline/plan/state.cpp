@@ -1,6 +1,7 @@
 #include "roofline/plan/state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -146,8 +147,9 @@ std::string state_note(const StateQuestion& question) {
 }
 
 Sharding sharding_of(double stage, double ranks) {
-  if (stage != 0 && stage != 1 && stage != 2 && stage != 3) {
-    throw UsageError(fmt::format("--stage is {:g}; allowed: 0, 1, 2, 3", stage));
+  if (std::ranges::find(kStages, stage) == kStages.end()) {
+    throw UsageError(
+        fmt::format("--stage is {:g}; allowed: {:g}", stage, fmt::join(kStages, ", ")));
   }
   return {stage, whole("--ranks", ranks)};
 }

@@ -1,6 +1,7 @@
 // The training state: parameters, gradients and optimizer states, and how ZeRO shards them.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,9 @@ OptimizerStep optimizer_step(const StateQuestion& question);
 // Returns what the state leaves out; empty for most optimizers.
 std::string state_note(const StateQuestion& question);
 
-inline constexpr double kLastStage = 3;  // of ZeRO, from 0
+// The stages of ZeRO.
+inline constexpr std::array kStages{0.0, 1.0, 2.0, 3.0};
+inline constexpr double kLastStage = kStages.back();
 
 // The ranks that share the parts which a ZeRO stage shards.
 struct Sharding {

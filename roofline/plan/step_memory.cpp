@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "roofline/plan/network.hpp"
 
@@ -127,11 +128,14 @@ std::vector<StepBand> step_bands(const ActivationQuestion& q) {
   const Layers layers(segments);
   const StepMemory memory = step_memory(q);
   std::vector<StepBand> bands;
-  for (double layer = 1; layer <= segments.layers; ++layer) {
+  const auto last = static_cast<std::int64_t>(segments.layers);
+  for (std::int64_t l = 1; l <= last; ++l) {
+    const auto layer = static_cast<double>(l);
     bands.push_back({StepPhase::forward, layer, layers.forward(layer), 0});
   }
   bands.push_back({StepPhase::loss, 0, layers.at_loss(), 1});
-  for (double layer = segments.layers; layer >= 1; --layer) {
+  for (std::int64_t l = last; l >= 1; --l) {
+    const auto layer = static_cast<double>(l);
     StepBand band{StepPhase::backward, layer, layers.backward(layer), 2};
     const double outputs = layers.weight(layer);
     const double more = (band.outputs + band.gradients - outputs - 1) * memory.u;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
@@ -20,7 +21,7 @@ json flat(json config, const json& family) {
   for (const json& name : family.value("nested", json::array())) {
     const auto found = config.find(name.get_ref<const std::string&>());
     if (found == config.end() || !found->is_object()) continue;
-    const json inner = *found;
+    const json inner = std::move(*found);
     config.erase(found);
     for (const auto& [key, value] : inner.items()) {
       config[fmt::format("{}.{}", name.get_ref<const std::string&>(), key)] = value;

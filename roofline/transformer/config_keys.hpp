@@ -32,6 +32,7 @@ class ConfigKeys {
   ConfigKeys(nlohmann::json config, std::string origin, const Family& family, bool default_sizes);
   ConfigKeys(const ConfigKeys&) = delete;
   ConfigKeys& operator=(const ConfigKeys&) = delete;
+  ~ConfigKeys() = default;
 
   [[nodiscard]] const std::string& origin() const { return origin_; }
   [[nodiscard]] const Family& family() const { return family_; }

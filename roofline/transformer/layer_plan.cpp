@@ -149,9 +149,9 @@ std::vector<Mixer> read_mixers(ConfigKeys& keys, std::int64_t layers) {
   const auto all = static_cast<std::size_t>(layers);
   if (keys.has_trait("compressed")) return std::vector<Mixer>(all, Mixer::full);
   if (keys.holds("layer_types")) return named_mixers(keys, layers);
-  const auto listed = numbered(keys, "hybrid_layer_pattern", layers, Mixer::local, Mixer::full);
+  auto listed = numbered(keys, "hybrid_layer_pattern", layers, Mixer::local, Mixer::full);
   if (!listed.empty()) return listed;
-  const auto typed = numbered(keys, "attn_type_list", layers, Mixer::full, Mixer::linear);
+  auto typed = numbered(keys, "attn_type_list", layers, Mixer::full, Mixer::linear);
   const bool linear = std::ranges::find(typed, Mixer::linear) != typed.end();
   if (linear && !hybrid)
     keys.reject("attn_type_list", "ones: linear attention is not counted here");
@@ -160,7 +160,7 @@ std::vector<Mixer> read_mixers(ConfigKeys& keys, std::int64_t layers) {
     return attentions_listed(keys, layers);
   if (hybrid && every > 0) return periodic(layers, every, Mixer::full, Mixer::linear);
   if (hybrid) keys.reject("layer_types", "the kinds of the layers");
-  const auto rotated = numbered(keys, "no_rope_layers", layers, Mixer::local, Mixer::full);
+  auto rotated = numbered(keys, "no_rope_layers", layers, Mixer::local, Mixer::full);
   if (windows && !rotated.empty()) return rotated;
   if (windows) return windowed(keys, layers);
   return std::vector<Mixer>(all, Mixer::full);

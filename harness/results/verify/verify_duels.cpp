@@ -49,7 +49,7 @@ class Comparison {
   void compare(const ordered_json& stored, const ordered_json& follows, const std::string& key) {
     if (stored.is_object() && follows.is_object()) {
       for (const auto& [name, value] : follows.items()) {
-        const std::string place = key.empty() ? name : key + "." + name;
+        const std::string place = key.empty() ? name : fmt::format("{}.{}", key, name);
         const bool known = stored.contains(name);
         check_->require(known || lacks_.contains(name), place + " is missing");
         if (known) compare(stored.at(name), value, place);
