@@ -19,6 +19,7 @@ class Part:
     phase: str
     operation: str
     time_s: float
+    flops: float
     roof_s: Optional[float]
     sheet_s: Optional[float]
 

@@ -1,5 +1,6 @@
-"""The figures of a measured step: its time from the data sheet to the launches, and its memory over its launches."""
+"""The figures of a measured step: its time from the data sheet to the launches, its MFU, and its memory over its launches."""
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Callable, Optional
 
@@ -33,6 +34,7 @@ _PLACES = {
     "attention": "in the attention of a layer",
     "network": "in the network of a layer",
 }
+_LARGE = 14.0  # points
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -195,10 +197,84 @@ def _phases(step: Step) -> list[tuple[int, int, str]]:
     return found
 
 
+@dataclass(frozen=True)
+class _Shares:
+    """What a step and its products reach, as shares of a peak: of the data sheet, or where there is none, of the measured roof."""
+
+    products: float  # by their executed FLOPs and the time of each by itself
+    executed: float  # the step by the FLOPs that it executes: the HFU of a data sheet
+    model: float  # the step by the FLOPs of the model: the MFU of a data sheet
+    of: str
+    names: tuple[str, str]  # what the two of the step are called
+
+    @property
+    def lost(self) -> float:
+        """The share of the step's time that its products do not take; negative where they are slower by themselves."""
+        return 1 - self.executed / self.products
+
+
+def shares_of(step: Step) -> Optional[_Shares]:
+    """The shares of a timed step; None without a data sheet and without a measured roof of its products."""
+    record = step.record
+    products = [part for part in step.parts if _group(part) == "products"]
+    alone, time = sum(part.time_s for part in products), record["time_s"]
+    if not alone or not record["flops_executed"]:
+        return None
+    if record["mfu"] and record["hfu"]:
+        rate = record["flops_executed"] / record["hfu"] / time  # the peak, FLOP/s
+        own = sum(part.flops for part in products) / alone / rate
+        return _Shares(own, record["hfu"], record["mfu"], "the data sheet's peak", ("HFU", "MFU"))
+    least = [part.roof_s for part in products]
+    if any(value is None for value in least):
+        return None
+    executed = sum(filter(None, least)) / time
+    model = executed * record["flops_model"] / record["flops_executed"]
+    return _Shares(sum(filter(None, least)) / alone, executed, model, "the measured roof",
+                   ("by the FLOPs it executes", "by the FLOPs of the model"))
+
+
+def mfu_title(shares: _Shares) -> str:
+    """'Products reach 75 % of the data sheet's peak, the step 46 %: 38 % of its time is not products'"""
+    reached = f"Products reach {percent(shares.products)} % of {shares.of}, the step {percent(shares.executed)} %"
+    if shares.lost < 0.005:
+        return f"{reached}: all that is not a product costs nothing that shows"
+    return f"{reached}: {percent(shares.lost)} % of its time is not products"
+
+
+def _draw_mfu(found: StepFolder, step: Step, shares: _Shares, theme: Theme) -> Figure:
+    figure, page, top = _page(found, step, mfu_title(shares), theme)
+    names = ["its products by themselves", f"the step, {shares.names[0]}", f"the step, {shares.names[1]}"]
+    values = [shares.products, shares.executed, shares.model]
+    missing = max(shares.products - shares.executed, 0.0)
+    meanings = [("products", BLUE), ("the step", theme.muted)] + [("lost to all that is not a product", VERMILLION)] * bool(missing)
+    top = _legend(page, meanings, top, theme)
+    left, bottom = 0.5 + max(labels.width(name, NORMAL) for name in names), 0.75
+    axes = add_axes(figure, left, bottom, WIDTH - left - 1.1, top - bottom)
+    for place, (value, colour) in enumerate(zip(values, (BLUE, theme.muted, theme.muted))):
+        axes.barh(place, 100 * value, color=colour, height=0.6)
+    axes.barh(1, 100 * missing, left=100 * shares.executed, height=0.6, facecolor="none", edgecolor=VERMILLION, hatch="//", lw=1.2)
+    texts = [f"{percent(value)} %" for value in values]
+    texts[1] += f", and {percent(missing)} % lost" * bool(missing)
+    for place, (end, text) in enumerate(zip((values[0], values[1] + missing, values[2]), texts)):
+        axes.annotate(text, (100 * end, place), (8, 0), textcoords="offset points", va="center", size=_LARGE, color=theme.ink,
+                      annotation_clip=False)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(labelsize=NORMAL)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100 * max(1.0, *values))
+    axes.axvline(100, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
+    axes.set_xlabel(f"% of {shares.of}")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return figure
+
+
 def figures(found: StepFolder) -> dict[str, Callable]:
     """Functions that draw the figures of the first step of a folder, by file name. One without a time has memory only."""
     step = found.steps[0]
     drawn: dict[str, Callable] = {"step-memory": partial(_draw_memory, found, step)}
     if step.ok:
         drawn["step-waterfall"] = partial(_draw_waterfall, found, step)
+    if step.ok and (shares := shares_of(step)):
+        drawn["mfu-of-a-step"] = partial(_draw_mfu, found, step, shares)
     return drawn

@@ -16,9 +16,9 @@ def folder_fixture(tmp_path_factory):
     return folder
 
 
-def test_both_figures_are_drawn(folder, tmp_path):
+def test_its_figures_are_drawn(folder, tmp_path):
     assert ridgebench("plot", folder, "--out", tmp_path, "--formats", "svg").returncode == OK
-    assert {path.name for path in tmp_path.iterdir()} == {"step-memory.svg", "step-waterfall.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"mfu-of-a-step.svg", "step-memory.svg", "step-waterfall.svg"}
     text = (tmp_path / "step-memory.svg").read_text("utf-8")
     assert "as predicted" in text and "activations" in text and "backward" in text and "profile" not in text
 
@@ -34,6 +34,25 @@ def test_titles_follow_from_the_record(folder):
     assert "as predicted" in step_figures.memory_title(step)
     record["peak_predicted_bytes"] *= 2
     assert "were predicted" in step_figures.memory_title(step)
+
+
+def test_the_mfu_stands_beside_that_of_the_products(folder, tmp_path):
+    (step,) = load_steps(folder).steps
+    record, products = step.record, [part for part in step.parts if part.operation == "matmul"]
+    alone, whole = sum(part.time_s for part in products), record["time_s"]
+    roofs = sum(part.roof_s for part in products)
+    shares = step_figures.shares_of(step)
+    assert record["mfu"] is None and shares.of == "the measured roof"  # a host has no data sheet
+    assert (shares.products, shares.executed) == pytest.approx((roofs / alone, roofs / whole))
+    assert shares.model / shares.executed == pytest.approx(record["flops_model"] / record["flops_executed"])
+    peak = 2 * record["flops_executed"] / alone
+    record |= {"hfu": record["flops_executed"] / whole / peak, "mfu": record["flops_model"] / whole / peak}
+    shares = step_figures.shares_of(step)
+    assert (shares.products, shares.executed, shares.model) == pytest.approx((0.5, record["hfu"], record["mfu"]))
+    assert f"Products reach 50 % of the data sheet's peak, the step {100 * record['hfu']:.0f} %" in step_figures.mfu_title(shares)
+    assert ("of its time is not products" in step_figures.mfu_title(shares)) == (whole > 1.005 * alone)
+    assert ridgebench("plot", folder, "--out", tmp_path, "--formats", "svg").returncode == OK
+    assert "% of the measured roof" in (tmp_path / "mfu-of-a-step.svg").read_text("utf-8")
 
 
 def test_a_step_without_a_time_has_its_memory_only(folder, tmp_path):
