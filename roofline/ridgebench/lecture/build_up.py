@@ -100,7 +100,7 @@ def predict(deck: Deck, op: str, sizes: str = "") -> str:
 def _axes(deck: Deck) -> Slide:
     words = ("To the right, an operation computes more for each byte that it moves. Upwards, it computes faster.",
              "Both axes count in powers of ten.")
-    return Slide("axes", "Two axes: work per byte, and speed", " ".join(words), [], deck.command, 2,
+    return Slide("axes", "To the right more work per byte, upwards more speed", " ".join(words), [], deck.command, 2,
                  lambda stage: say(stage, *words))
 
 
@@ -112,7 +112,7 @@ def _slope(deck: Deck) -> Slide:
         drawing.slope(stage.plane, deck.roof, stage.hue)
         say(stage, words)
 
-    title = "The slope: twice the work per byte, twice the speed"
+    title = f"At {speed}, twice the work per byte is twice the speed"
     return Slide("bandwidth", title, words, [f"bandwidth {speed}"], info(deck), 3, draw)
 
 
@@ -129,7 +129,7 @@ def _flat(deck: Deck) -> Slide:
         drawing.flat(stage.plane, deck.roof, stage.hue)
         say(stage, words)
 
-    return Slide("peak", f"The flat roof: arithmetic ends at {speed}", words, [f"peak {speed}"], info(deck), 3, draw)
+    return Slide("peak", f"Arithmetic ends at {speed}, a flat roof", words, [f"peak {speed}"], info(deck), 3, draw)
 
 
 def _roof(deck: Deck) -> Slide:
@@ -143,7 +143,7 @@ def _roof(deck: Deck) -> Slide:
         drawing.ridge(stage.plane, deck.roof, stage.hue, f"ridge {ridge}")
         say(stage, words)
 
-    return Slide("roofline", "The roofline is the lower of both", words, [f"ridge {ridge} FLOP per byte"],
+    return Slide("roofline", f"Memory limits up to {ridge} FLOP per byte, arithmetic beyond", words, [f"ridge {ridge} FLOP per byte"],
                  info(deck), 5, draw)
 
 

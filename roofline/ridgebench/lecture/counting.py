@@ -1,4 +1,4 @@
-"""The slides without a plane: what bytes and FLOPs cost, the operations, and the memory of training."""
+"""The slides without a plane: what bytes and FLOPs cost, and the memory of training."""
 
 from dataclasses import replace
 from typing import Sequence
@@ -19,19 +19,17 @@ from .layout import SLIDE
 from .panel import Bar, Panel
 
 _MODEL, _RANKS = "70B", "8"  # parameters and devices of the slide on memory
-_COUNTS = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five"}
-_LAYERS, _WIDTH, _ROWS = ("16", "64", "256"), "8192", "4096"  # of the slide on activations
+_LAYERS, _WIDTH, _ROWS = ("4", "16", "64", "144", "256"), "8192", "4096"  # of the slide on activations
 _PART = 0.22  # share of the background in the colour of each further part of the state
-_PALE = 0.45  # the same in the colour of what is kept with checkpoints
 _KEPT = {"none": "all kept", "sqrt": "checkpoints"}  # what --checkpoint keeps
-_LARGE = replace(SLIDE, text=22.0)
+LARGE = replace(SLIDE, text=22.0)
 
 
-def wide(stage: Stage, text: float = _LARGE.text) -> Panel:
+def wide(stage: Stage, text: float = LARGE.text) -> Panel:
     """A panel over the whole slide, with larger text."""
     own = stage.panel.layout
     box = labels.Box(own.margin, own.floor, own.width - own.margin, own.top)
-    stage.panel = Panel(stage.page, replace(_LARGE, text=text), stage.theme, box)
+    stage.panel = Panel(stage.page, replace(LARGE, text=text), stage.theme, box)
     stage.panel.gap(0.6)
     return stage.panel
 
@@ -60,41 +58,6 @@ def costs(deck: Deck) -> Slide:
 
     lines = [f"one byte: {byte_text}", f"one FLOP: {flop_text}", f"ratio: {ridge}"]
     return Slide("costs", f"One byte takes as long as {ridge} FLOP", words, lines, info(deck), 3, draw, axes=False)
-
-
-def _rows(deck: Deck) -> list[tuple[str, ...]]:
-    """The operations at their sizes: FLOPs, bytes, intensity; the verdict is for the class."""
-    found = []
-    marks = [*deck.shown.model, *deck.shown.path[-1:]]
-    flops, traffic = [mark.flops for mark in marks], [mark.flops / mark.intensity for mark in marks]
-    for mark, work, moved in zip(marks, in_one_unit(flops, "FLOP"), in_one_unit(traffic, "B")):
-        size = f", {deck.shown.letter} = {mark.size}" if mark.size else ""
-        found.append((spoken(mark.op) + size, work, moved, digits(mark.intensity), "?"))
-    return found
-
-
-def table(deck: Deck) -> Slide:
-    words = "Which of them wait for memory, and which for arithmetic?"
-    head = ("operation", "FLOPs", "bytes", "FLOP per byte", "limit")
-    lines = _rows(deck)
-
-    def draw(stage: Stage) -> None:
-        panel = wide(stage)
-        panel.text(words)
-        panel.gap(0.8)
-        columns = [(0.0, "left"), (0.50, "right"), (0.65, "right"), (0.87, "right"), (0.99, "right")]
-        for index, line in enumerate([head, *lines]):
-            for (share, side), text in zip(columns, line):
-                stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=_LARGE.text, va="top", ha=side,
-                                weight="normal" if index else "bold")
-            panel.y -= 1.55 * _LARGE.line
-            if not index:
-                rule = panel.y + 0.35 * _LARGE.line
-                stage.page.plot([panel.box.left, panel.box.right], [rule, rule], color=stage.theme.muted, linewidth=1)
-
-    return Slide("operations", f"{_COUNTS.get(len(lines), len(lines))} operations: how much work for how many bytes?", words,
-                 [" · ".join(line[:4]) for line in lines], predict(deck, "matmul", deck.shown.path[-1].shape), 5,
-                 draw, axes=False)
 
 
 def _parts(answer: dict) -> list[tuple[str, float]]:
@@ -153,37 +116,37 @@ def _tint(stage: Stage, index: int) -> str:
 
 def _name_parts(stage: Stage, parts: Sequence[str]) -> None:
     """What the parts of the bars are, each beside a square of its colour."""
-    panel, left, side = stage.panel, stage.panel.box.left, 0.7 * _LARGE.line
-    panel.y -= 1.2 * _LARGE.line
+    panel, left, side = stage.panel, stage.panel.box.left, 0.7 * LARGE.line
+    panel.y -= 1.2 * LARGE.line
     for index, part in enumerate(parts):
         stage.page.add_patch(Rectangle((left, panel.y), side, side, facecolor=_tint(stage, index), edgecolor="none"))
-        stage.page.text(left + 1.4 * side, panel.y + side / 2, part, size=_LARGE.text, va="center")
-        left += 2.6 * side + labels.width(part, _LARGE.text)
+        stage.page.text(left + 1.4 * side, panel.y + side / 2, part, size=LARGE.text, va="center")
+        left += 2.6 * side + labels.width(part, LARGE.text)
 
 
 def _stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
     """Stacked bars, one a line, and a line where the memory of one device ends."""
     panel, page, theme = stage.panel, stage.page, stage.theme
-    start = panel.box.left + max(labels.width(name, _LARGE.text) for name, _ in named) + 0.25
+    start = panel.box.left + max(labels.width(name, LARGE.text) for name, _ in named) + 0.25
     longest = max(max(answer["bytes"] for _, answer in named), capacity)
     room = panel.box.right - start - 1.2
-    high, top = _LARGE.line, panel.y
+    high, top = LARGE.line, panel.y
     end = start + room * capacity / longest
     for name, answer in named:
-        panel.y -= 1.6 * _LARGE.line
-        page.text(panel.box.left, panel.y + high / 2, name, size=_LARGE.text, va="center")
+        panel.y -= 1.6 * LARGE.line
+        page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
         left = start
         for index, (_, value) in enumerate(_parts(answer)):
             long = room * value / longest
             page.add_patch(Rectangle((left, panel.y), long, high, facecolor=_tint(stage, index), edgecolor=theme.background))
             left += long
         value = rate(answer["bytes"], "B")
-        crossed = left < end < left + 0.2 + labels.width(value, _LARGE.text)
-        page.text((end if crossed else left) + 0.12, panel.y + high / 2, value, size=_LARGE.text, va="center")
-    panel.y -= 0.35 * _LARGE.line
+        crossed = left < end < left + 0.2 + labels.width(value, LARGE.text)
+        page.text((end if crossed else left) + 0.12, panel.y + high / 2, value, size=LARGE.text, va="center")
+    panel.y -= 0.35 * LARGE.line
     page.plot([end, end], [panel.y, top], color=theme.ink, linewidth=2, linestyle="dashed", zorder=5)
-    page.text(end, panel.y - 0.1, limit, size=_LARGE.text, va="top")
-    panel.y -= 1.3 * _LARGE.line
+    page.text(end, panel.y - 0.1, limit, size=LARGE.text, va="top")
+    panel.y -= 1.3 * LARGE.line
 
 
 def _activation_bytes(layers: str, checkpoint: str) -> float:
@@ -193,22 +156,42 @@ def _activation_bytes(layers: str, checkpoint: str) -> float:
 
 def activations(deck: Deck) -> Slide:
     answers = [(layers, {kind: _activation_bytes(layers, kind) for kind in _KEPT}) for layers in _LAYERS]
-    longest = max(value for _, found in answers for value in found.values())
     words = (f"The backward pass needs the outputs of every layer, here of width {_WIDTH} for {_ROWS} tokens. With checkpoints, "
              "training keeps about the square root of them, and computes the others again: about one more forward pass.")
 
     def draw(stage: Stage) -> None:
         panel = wide(stage)
         panel.text(words, most=4)
-        panel.gap(0.6)
-        panel.bars([Bar(f"{layers} layers, {_KEPT[kind]}", value / longest, rate(value, "B"),
-                            stage.hue if kind == "none" else blend(stage.hue, stage.theme.background, _PALE))
-                    for layers, found in answers for kind, value in found.items()])
+        panel.gap(0.8)
+        _curves(stage, {kind: [(int(layers), found[kind]) for layers, found in answers] for kind in _KEPT})
 
     lines = [f"{layers} layers: {rate(found['none'], 'B')} kept, {rate(found['sqrt'], 'B')} with checkpoints"
              for layers, found in answers]
     most, kept = answers[-1][1]["none"], answers[-1][1]["sqrt"]
     title = f"Checkpoints keep {rate(kept, 'B')} of {rate(most, 'B')} in {answers[-1][0]} layers"
     return Slide("activations", title, words, lines,
-                 f"ridgebench plan activations --layers {_LAYERS[1]} --width {_WIDTH} --batch {_ROWS} --checkpoint sqrt",
+                 f"ridgebench plan activations --layers {_LAYERS[-1]} --width {_WIDTH} --batch {_ROWS} --checkpoint sqrt",
                  4, draw, axes=False)
+
+
+def _curves(stage: Stage, kept: dict[str, list[tuple[int, float]]]) -> None:
+    """Kept bytes over layers, on linear axes: a straight line, and one that flattens; both named at their right ends."""
+    panel, theme, layout = stage.panel, stage.theme, stage.panel.layout
+    ends = [f"{_KEPT[kind]}: {rate(points[-1][1], 'B')}" for kind, points in kept.items()]
+    beside = max(labels.width(text, LARGE.text) for text in ends) + 0.2
+    ticks = sorted({layers for points in kept.values() for layers, _ in points})
+    left, low = panel.box.left + 0.3, panel.box.bottom + 2.9 * LARGE.line
+    wide_, high = panel.box.right - beside - left, panel.y - low
+    axes = stage.figure.add_axes((left / layout.width, low / layout.height, wide_ / layout.width, high / layout.height), zorder=1)
+    axes.set(xlim=(0, ticks[-1]), ylim=(0, max(value for points in kept.values() for _, value in points)))
+    for (kind, points), text in zip(kept.items(), ends):
+        colour = stage.hue if kind == "none" else theme.ink
+        axes.plot([0, *(layers for layers, _ in points)], [0, *(value for _, value in points)], color=colour, clip_on=False,
+                  linewidth=layout.stroke, linestyle="solid" if kind == "none" else (0, (4, 1.5)))
+        axes.annotate(text, points[-1], (10, 0), textcoords="offset points", va="center", size=LARGE.text, annotation_clip=False)
+    axes.set_xticks(ticks[1:], [str(one) for one in ticks[1:]])
+    axes.set_yticks([])
+    axes.tick_params(labelsize=SLIDE.text, length=4, labelcolor=theme.ink)
+    stage.page.text(left + wide_ / 2, low - 1.2 * LARGE.line, "layers", size=LARGE.text, ha="center", va="top")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

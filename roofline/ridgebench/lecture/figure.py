@@ -31,6 +31,11 @@ def device_hue(index: int, theme: Theme) -> str:
     return _HUES[index] if index < len(_HUES) else (theme.ink, theme.muted)[index % 2]
 
 
+def nested(index: int, count: int) -> float:
+    """The width of a device's roof and the size of its marks: earlier ones are larger, and stay visible below those in one place."""
+    return 1.25 - 0.75 * index / max(count - 1, 1) if count > 1 else 1.0
+
+
 def _hue(scene: Scene, index: int, theme: Theme) -> str:
     """One device has the hue of the format; of several each has its own."""
     return theme.hue(scene.format) if len(scene.shown) == 1 else device_hue(index, theme)

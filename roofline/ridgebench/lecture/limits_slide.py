@@ -1,14 +1,17 @@
 """Slide 11: what keeps a device from the peak of its data sheet."""
 
-from typing import Any
+from typing import Any, Optional
 
 from ridgebench.units import digits, percent, rate
 
 from . import build_up, devices, drawing, measured
+from .counting import wide
 from .deck import Deck, Slide, Stage
 from .model import Mark
-from .panel import Bar, Sample
+from .panel import Bar
 
+_CLOCKS = (1.0, 0.8, 0.6)  # shares of the clock that the peak assumes
+_APART = 1.25  # lines of text from one bar to the next
 _CAPS = {"power": "its power limit", "thermal": "its heat", "slowdown": "a slowdown of the board"}
 
 
@@ -45,15 +48,45 @@ def _earlier(stage: Stage, measured_path: list[Mark]) -> None:
     build_up.paths(stage, stage.deck.shown.path, measured_path, new=False)
 
 
+def _promise(deck: Deck) -> str:
+    """'990 TFLOP/s are promised at 1.83 GHz', where the data sheet says so."""
+    hertz, peak = _peak_of(deck).get("clock_hz"), deck.scene.rate(deck.roof.flops_per_s)
+    return f"{peak} are promised at {hertz / 1e9:.3g} GHz" if hertz else f"{peak} are a promise without a clock"
+
+
 def _from_sheet(deck: Deck) -> Slide:
     words = _assumed(deck) or ["The data sheet does not say which clock its peak assumes."]
 
     def draw(stage: Stage) -> None:
-        _earlier(stage, [])
-        drawing.flat(stage.plane, deck.roof, stage.hue, 0.6, "dashed")
-        build_up.say(stage, *words)
+        panel = wide(stage, 26.0)
+        for one in words:
+            panel.text(one, most=4)
+            panel.gap(0.7)
+        hertz = _peak_of(deck).get("clock_hz")
+        if hertz:  # the peak is proportional to the clock
+            panel.bars([Bar(f"peak at {share * hertz / 1e9:.3g} GHz", share, deck.scene.rate(share * deck.roof.flops_per_s), stage.hue, False)
+                        for share in _CLOCKS])
 
-    return Slide("limits", "The peak is a promise at one clock", " ".join(words), words, build_up.info(deck), 4, draw)
+    return Slide("limits", _promise(deck), " ".join(words), words, build_up.info(deck), 4, draw, axes=False)
+
+
+def _kept(deck: Deck, clock: Optional[float]) -> list[tuple[str, list[tuple[str, float, str]]]]:
+    """What the data sheet promises and the run reached: name of each pair, then name, value and text of both."""
+    sheet, roof = deck.device.sheet_roof, deck.device.measured_roof
+    pairs = [("arithmetic", sheet.flops_per_s, roof.flops_per_s, deck.scene.rate),
+             ("memory", sheet.bytes_per_s, roof.bytes_per_s, lambda value: rate(value, "B/s"))]
+    hertz = _peak_of(deck).get("clock_hz")
+    if hertz and clock:
+        pairs.append(("clock in matmul", hertz, clock, lambda value: f"{value / 1e9:.3g} GHz"))
+    return [(name, [("data sheet", promised, text(promised)), ("measured", held, f"{text(held)}, {percent(held / promised)} %")])
+            for name, promised, held, text in pairs]
+
+
+def _run_title(deck: Deck, share: float) -> str:
+    """The share of the peak that the device gives: about, where the roof drifted; an unfinished run claims none."""
+    if deck.view and deck.view.why_unfinished:
+        return _promise(deck)
+    return f"The device gives {'about ' * bool(deck.scene.doubt)}{percent(share)} % of the data sheet's peak"
 
 
 def _from_run(deck: Deck) -> Slide:
@@ -61,35 +94,22 @@ def _from_run(deck: Deck) -> Slide:
     row = measured.best(deck.view, deck.scene.format, "matmul")
     row = row if row and deck.view.may_head(row) else None
     clock, power, reasons = measured.held(row) if row else (None, None, [])
-    compute, memory = roof.flops_per_s / sheet.flops_per_s, roof.bytes_per_s / sheet.bytes_per_s
-    words = (f"The measured peak is {deck.scene.rate(roof.flops_per_s)}, {percent(compute)} % of the data sheet. "
-             f"Memory reaches {percent(memory)} %. The ridge is at {digits(roof.ridge)} instead of {digits(sheet.ridge)}.")
-    clocks = [("assumed", _peak_of(deck).get("clock_hz"), False), ("held", clock, True)]
-    bars = [(name, hertz, filled) for name, hertz, filled in clocks if hertz]
+    pairs = _kept(deck, clock)
+    words = f"The ridge is at {digits(roof.ridge)} FLOP per byte instead of {digits(sheet.ridge)}."
     said = list(filter(None, [f"The board drew {digits(power)} W." if power else "", _capped(reasons)]))
 
     def draw(stage: Stage) -> None:
-        _earlier(stage, deck.shown.measured_path)
-        drawing.roof(stage.plane, sheet, stage.hue, 0.5, "dashed")
-        drawing.roof(stage.plane, roof, stage.hue)
-        build_up.say(stage, words)
-        stage.panel.gap(0.5)
-        stage.panel.key([Sample("data sheet", stage.hue, "dashed", width=0.5), Sample("measured", stage.hue)])
-        if len(bars) == 2:
-            stage.panel.gap(0.5)
-            stage.panel.text("Clock in matmul", weight="bold")
-            top = max(hertz for _, hertz, _ in bars)
-            stage.panel.bars([Bar(name, hertz / top, f"{hertz / 1e9:.3g} GHz", stage.hue, filled)
-                              for name, hertz, filled in bars])
-        for one in said:
-            stage.panel.gap(0.2)
-            stage.panel.text(one, most=3)
+        panel = wide(stage)
+        for name, both in pairs:
+            panel.text(name[:1].upper() + name[1:], weight="bold")
+            top = max(value for _, value, _ in both)
+            panel.bars([Bar(who, value / top, text, stage.hue, who == "measured") for who, value, text in both], _APART)
+            panel.gap(0.3)
+        panel.text(" ".join([words, *said]), most=3)
 
-    numbers = [words, *(f"clock {name}: {hertz / 1e9:.3g} GHz" for name, hertz, _ in bars), *said]
-    title = "Why the data sheet's peak stays out of reach"
-    if not deck.scene.doubt:
-        title = f"The device gives {percent(compute)} % of the data sheet's peak"
-    return Slide("limits", title, words, numbers, build_up.info(deck), 5, draw)
+    numbers = [f"{name}, {who}: {text}" for name, both in pairs for who, _, text in both] + [words, *said]
+    return Slide("limits", _run_title(deck, roof.flops_per_s / sheet.flops_per_s), words, numbers, build_up.info(deck), 5, draw,
+                 axes=False)
 
 
 def _of_host(deck: Deck) -> Slide:
@@ -103,7 +123,8 @@ def _of_host(deck: Deck) -> Slide:
         drawing.roof(stage.plane, roof, stage.hue)
         build_up.say(stage, words)
 
-    return Slide("limits", "The roofs of this device were measured", words, [words], build_up.info(deck), 3, draw)
+    title = f"No data sheet, but roofs: {deck.scene.rate(roof.flops_per_s)} and {rate(roof.bytes_per_s, 'B/s')} were reached"
+    return Slide("limits", title, words, [words], build_up.info(deck), 3, draw)
 
 
 def limits(deck: Deck) -> Slide:

@@ -20,7 +20,7 @@ from ridgebench.view import View, make_view
 from ridgebench.processes.workers import in_parallel
 from ridgebench.text import one_line
 
-from . import build_up, comparison, counting, deck, ladder, limits_slide, options
+from . import build_up, comparison, counting, deck, ladder, limits_slide, operations_table, options
 from .notes import notes
 
 _TYPES = ("svg", "pdf")
@@ -28,8 +28,8 @@ _TYPES = ("svg", "pdf")
 
 def all_slides(of: deck.Deck) -> list[deck.Slide]:
     """The build-up: what bytes cost, the operations, the roofline step by step, comparisons, memory."""
-    first = [counting.costs(of), counting.table(of)]
-    plane = [make(of) for make in (*build_up.SLIDES, limits_slide.limits, *comparison.SLIDES)]
+    first = [counting.costs(of), operations_table.table(of)]
+    plane = [make(of) for make in (*build_up.SLIDES, operations_table.answers, limits_slide.limits, *comparison.SLIDES)]
     return [*first, *plane, *ladder.slides(of), counting.memory(of), counting.activations(of)]
 
 

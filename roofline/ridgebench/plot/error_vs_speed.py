@@ -1,47 +1,122 @@
 """Error over speed: the gain and the cost of a smaller format."""
 
+from math import log2, sqrt
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.units import counted, digits, enumerate_words
+from ridgebench.view import PRODUCTS, View
 
 from . import grid
 from .canvas import Limits, log_limits
+from .doubt import unfinished_title
+from .finding import spoken
 from .page import header, new_page, storage_note
-from .points import Place, Places, draw_points, draw_segments
+from .points import Places, draw_points
 from .style import SMALL, Theme
-from .titles import error_title
 
 _EXACT = 0.12  # height of the rail for rows without any error, as a share of a panel
 _NAME = 0.2  # width of the rail's name and a point, as a share of a panel
+# Powers of two by which rounding to a format changes a number at most, relative: half its epsilon (kernels/common/format.hpp).
+ROUNDING = {"fp32": -24, "tf32x3": -24, "tf32": -11, "fp16": -11, "bf16": -8, "fp8_e4m3": -4, "fp8_e5m2": -3}
+_VARIANCE = {"normal": 1.0, "uniform": 1 / 3, "integers": 2.0}  # of an input, by fill (kernels/common/random.hpp)
+_TERMS = {"dot": "n", "matvec": "n", "matmul": "k", "matmul_gelu": "k"}  # the dimension over which an operation sums products
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_APART = 0.17  # inches between two numbers of the y axis
+_SAME = 1.05  # speeds that differ by less are not compared
 
 
-def _error(row: Row) -> float:
-    """Largest |output - reference|, absolute; records hold it relative to its tolerance."""
-    return row.relative_error * row.verify["tolerance"]
+def _scale(view: View, row: Row) -> float:
+    """The size of a typical output: the standard deviation of a sum of products of the inputs, or of one input.
+
+    1 where the fill is unknown or constant; errors are then absolute.
+    """
+    variance = _VARIANCE.get(view.environment.get("fill") or "normal")
+    if variance is None:
+        return 1.0
+    terms = row.shape.get(_TERMS.get(row.op, ""), None)
+    known = isinstance(terms, (int, float)) and terms > 0
+    return variance * sqrt(terms) if known else sqrt(variance)
+
+
+def error_of(view: View, row: Row) -> float:
+    """Largest |output - reference| over a typical output; records hold it over its tolerance."""
+    return row.relative_error * row.verify["tolerance"] / _scale(view, row)
+
+
+def bits(value: float) -> str:
+    """The nearest power of two: '2⁻⁸'."""
+    return f"2{str(round(log2(value))).translate(_SUPERSCRIPTS)}"
+
+
+def _checked(view: View) -> list[Row]:
+    return [row for row in view.points if row.relative_error is not None and row.flops_per_s]
+
+
+def _fastest(view: View) -> list[Row]:
+    """The fastest row of each format, of the operation with the most formats, the slowest first; products come first."""
+    rows = sorted((row for row in _checked(view) if row.relative_error and not row.naive), key=lambda row: row.flops_per_s or 0.0)
+    by_op = {op: {row.format: row for row in rows if row.op == op} for op in [*PRODUCTS, *view.operations]}
+    return sorted(max(by_op.values(), key=len, default={}).values(), key=lambda row: row.flops_per_s or 0.0)
+
+
+def _errors_title(view: View, rows: list[Row]) -> str:
+    """'matmul errs by 2⁻¹⁶ of a typical output in fp32, 2⁻⁸ in bf16 and 2⁻⁵ in fp8_e4m3', of the least, a middle and the largest error."""
+    ordered = sorted(rows, key=lambda row: error_of(view, row))
+    chosen = list({row.id: row for row in (ordered[0], ordered[len(ordered) // 2], ordered[-1])}.values())
+    first, *more = [f"{bits(error_of(view, row))}{' of a typical output' if not index else ''} in {row.format}"
+                    for index, row in enumerate(chosen)]
+    return f"{spoken(rows[0].op)} errs by {enumerate_words([first, *more])}"
+
+
+def title(view: View) -> str:
+    """What the fastest format gains over the most exact one, and how much larger its error is.
+
+    A budget that cut samples, which speeds rest on, leaves the errors.
+    """
+    if view.why_unfinished:
+        return unfinished_title(view)
+    checked, rows = _checked(view), _fastest(view)
+    if not rows:
+        left = [row for row in checked if row.relative_error]
+        return f"{'Errors of ' * bool(left)}{counted(len(checked), 'verified row')}{'' if left else ' without any error'}"
+    fast, exact = rows[-1], min(rows, key=lambda row: error_of(view, row))
+    faster = (fast.flops_per_s or 0.0) / (exact.flops_per_s or 1.0)
+    if not (view.may_head(fast) and view.may_head(exact)) or faster < _SAME or not _rounded(view):
+        return _errors_title(view, rows)
+    return (f"{fast.format} {spoken(fast.op)} is {digits(faster)} times as fast as {exact.format}, and errs by "
+            f"{bits(error_of(view, fast))} of a typical output in place of {bits(error_of(view, exact))}")
 
 
 def _limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
-    """Limits (log10) that hold all speeds, errors and tolerances; a rail below is for rows without error."""
+    """Limits (log10) that hold all speeds, errors and roundings; a rail below is for rows without error."""
     speeds = [row.flops_per_s / view.unit[1] for row in rows]
-    errors = [e for row in rows if _error(row) for e in (_error(row), row.verify["tolerance"])]
+    errors = [error for row in rows if (error := error_of(view, row))] + [2.0 ** ROUNDING[name] for name in _rounded(view)]
     errors = errors or [1.0]
     low, high = log_limits(min(errors) / 2, max(errors) * 2)
     rail = (high - low) * _EXACT / (1 - _EXACT)
     return log_limits(min(speeds) / 2, max(speeds) * 2), (low - rail, high)
 
 
-def _draw_tolerances(axes: Axes, rows: list[Row], place: Places, theme: Theme) -> None:
-    """Draws a thin line from each error up to its tolerance, with a bar at the end."""
-    rows = [row for row in rows if _error(row)]
-    lines: dict[str, list[tuple[Place, Place]]] = {}
-    for row in rows:
-        x, y = place[row.id]
-        lines.setdefault(theme.hue(row.format), []).append(((x, y), (x, row.verify["tolerance"])))
-    for hue, own in lines.items():
-        draw_segments(axes, own, color=hue, linewidth=0.8, alpha=0.7, zorder=3)
-        axes.plot(*zip(*(end for _, end in own)), "_", color=hue, alpha=0.7, zorder=3)
+def _rounded(view: View) -> list[str]:
+    """The formats whose rounding is a line; none where errors are absolute."""
+    return [name for name in view.formats if name in ROUNDING] if (view.environment.get("fill") or "normal") in _VARIANCE else []
+
+
+def _style_errors(axes: Axes, view: View, y: Limits, edge: float, height: float) -> None:
+    """Powers of two as numbers of the y axis: the roundings of the formats, else every fourth one."""
+    named = sorted({ROUNDING[name] for name in _rounded(view)})
+    low, high = log2(edge), y[1] * log2(10)
+    inch = (high - y[0] * log2(10)) / height
+    kept: list[int] = []
+    for power in [*named, *range(-60, 60, 4)]:
+        if low < power < high and all(abs(power - other) > _APART * inch for other in kept):
+            kept.append(power)
+    axes.yaxis.set_major_locator(FixedLocator([2.0**power for power in sorted(kept)]))
+    axes.yaxis.set_major_formatter(FixedFormatter([bits(2.0**power) for power in sorted(kept)]))
 
 
 def _name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
@@ -51,24 +126,33 @@ def _name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None
     axes.text(place, _EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center", color=theme.ink)
 
 
+def _draw_roundings(axes: Axes, view: View, rows: list[Row], theme: Theme) -> None:
+    """A line in the hue of each format of a panel: by how much a single rounding to it changes a number at most."""
+    for name in _rounded(view):
+        if any(row.format == name for row in rows):
+            axes.axhline(2.0 ** ROUNDING[name], color=theme.hue(name), linewidth=1.0, linestyle="dotted", zorder=2)
+
+
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    top = header(page, view, error_title(view), [storage_note(view)], theme)
+    top = header(page, view, title(view), [storage_note(view)], theme)
     grid.draw_undrawn_below(page, view)
-    rows = [r for r in view.points if r.relative_error is not None and r.flops_per_s]
+    rows = _checked(view)
     if not rows:
         return figure
-    top = grid.draw_legend(page, view, theme, top - 0.05, [("solid", "up to the tolerance")])
+    lines = [("dotted", "one rounding to the format")] * bool(_rounded(view))
+    top = grid.draw_legend(page, view, theme, top - 0.05, lines)
     x, y = _limits(view, rows)
     panels = grid.make_panels(figure, page, view, (x, y), top, theme, view.operations)
     rail, edge = (10 ** (y[0] + (y[1] - y[0]) * share) for share in (_EXACT / 2, _EXACT))
-    place = {row.id: (row.flops_per_s / view.unit[1], _error(row) or rail) for row in rows}
+    place: Places = {row.id: (row.flops_per_s / view.unit[1], error_of(view, row) or rail) for row in rows}
     for op, axes in panels.items():
         own = [row for row in rows if row.op == op]
         axes.axhspan(10 ** y[0], edge, color=theme.faint, zorder=1)
-        axes.set_yticks([tick for tick in axes.get_yticks() if tick > edge])
-        _name_rail(axes, [place[row.id][0] for row in own if not _error(row)], x, theme)
-        _draw_tolerances(axes, own, place, theme)
+        _style_errors(axes, view, y, edge, axes.get_position().height * figure.get_figheight())
+        _name_rail(axes, [place[row.id][0] for row in own if not error_of(view, row)], x, theme)
+        _draw_roundings(axes, view, own, theme)
         draw_points(axes, own, place, view, theme, power=0)
-    grid.name_axes(page, view, view.unit[0], "largest error of an output", top)
+    what = "largest error of a typical output" if _rounded(view) else "largest error of an output"
+    grid.name_axes(page, view, view.unit[0], what, top)
     return figure

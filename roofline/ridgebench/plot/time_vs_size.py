@@ -5,7 +5,7 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.records import Row
+from ridgebench.records import Row, shape_text
 from ridgebench.units import digits
 from ridgebench.view import View
 
@@ -14,7 +14,7 @@ from .canvas import Limits, log_limits
 from .page import header, new_page, storage_note
 from .points import draw_paths, draw_points
 from .style import Theme
-from .sweeps import sweeps
+from .sweeps import paths, sweeps
 from .titles import time_title
 
 _BOUND, _FLOOR = "dashed", "dotted"
@@ -40,18 +40,29 @@ def _limits(view: View) -> tuple[Limits, Limits]:
     return log_limits(min(sizes) / 2, max(sizes) * 2), log_limits(min(times) / 2, max(times) * 2)
 
 
+def bounds(rows: list[Row]) -> list[list[tuple[float, float]]]:
+    """The lower bound of each format over the sizes of each sweep, by its fastest engine, as lines through (MB, ms).
+
+    Sizes of two sweeps have no line in common: a product that grows along k is no larger square.
+    """
+    least: dict[tuple[str, str], float] = {}
+    for row in rows:
+        if bound := row.least_time_s:
+            key = row.format, shape_text(row.shape)
+            least[key] = min(bound, least.get(key, bound))
+    found: dict[tuple, list[tuple[float, float]]] = {}
+    for path in paths(rows):
+        known = [(row.bytes / 1e6, least[key] * 1e3) for row in path if (key := (row.format, shape_text(row.shape))) in least]
+        if known:
+            found.setdefault((path[0].format, *known), sorted(known))
+    return list(found.values())
+
+
 def _draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
-    """Draws the lower bound of each format over its sizes, by its fastest engine."""
     for name in sorted({row.format for row in rows}):
-        found: dict[float, float] = {}
-        for row in rows:
-            if row.format == name and (bound := row.least_time_s):
-                size = row.bytes / 1e6
-                found[size] = min(bound, found.get(size, bound))
-        line = sorted((size, bound * 1e3) for size, bound in found.items())
-        if len(line) == 1:
-            line = [(line[0][0] / _DASH, line[0][1]), (line[0][0] * _DASH, line[0][1])]
-        if line:
+        for line in bounds([row for row in rows if row.format == name]):
+            if len(line) == 1:
+                line = [(line[0][0] / _DASH, line[0][1]), (line[0][0] * _DASH, line[0][1])]
             axes.plot(*zip(*line), color=theme.hue(name), linestyle=_BOUND, linewidth=1.3, zorder=3)
 
 

@@ -6,7 +6,7 @@ import pytest
 from golden import GOLDEN, ROOT
 from judged_view import judged_again
 
-from ridgebench.plot import finding, titles
+from ridgebench.plot import error_vs_speed, finding, titles
 from ridgebench.plot.page import fits
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.records import Row, load_run
@@ -135,7 +135,7 @@ def test_no_published_row_exceeds_its_roof_unflagged(published):
 
 
 def test_the_titles_of_published_figures_fit(published):
-    shown = [finding.roofline_title(published), titles.time_title(published), titles.error_title(published)]
+    shown = [finding.roofline_title(published), titles.time_title(published), error_vs_speed.title(published)]
     for name in published.formats:
         shown.append(finding.roofline_title(published.only(name)))
     assert all(map(fits, shown)), shown

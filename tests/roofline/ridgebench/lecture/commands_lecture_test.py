@@ -86,14 +86,14 @@ def test_hostile_names_of_points_and_machines_are_text(tmp_path, edit, name):
 def test_slides_are_numbered_and_have_notes(tmp_path, capfd):
     out = tmp_path / "talk"
     assert slides.main(["--on", "h100-sxm", "--out", str(out)]) == 0
-    assert capfd.readouterr().out == f"32 files in {out}\n"
+    assert capfd.readouterr().out == f"34 files in {out}\n"
     names = sorted(path.name for path in out.iterdir())
     assert names[:2] == ["01-costs.pdf", "01-costs.svg"] and names[-2:] == ["notes.md", "slides.pdf"]
-    assert [name[:2] for name in names[:30:2]] == [f"{number:02}" for number in range(1, 16)]
+    assert [name[:2] for name in names[:32:2]] == [f"{number:02}" for number in range(1, 17)]
     notes = (out / "notes.md").read_text("utf-8")
-    assert notes.count("\n## ") == 15 and "ridgebench predict matmul" in notes
+    assert notes.count("\n## ") == 16 and "ridgebench predict matmul" in notes
     whole = (out / "slides.pdf").read_bytes()
-    assert whole.startswith(b"%PDF") and whole.count(b"/Type /Page ") == 15
+    assert whole.startswith(b"%PDF") and whole.count(b"/Type /Page ") == 16
     root = ElementTree.parse(out / "06-roofline.svg").getroot()
     assert (root.get("width"), root.get("height")) == ("960pt", "540pt")
     assert "ridge 295" in texts(out / "06-roofline.svg")

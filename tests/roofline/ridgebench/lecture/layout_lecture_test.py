@@ -45,7 +45,7 @@ def test_slides_of_made_up_runs_are_legible(without_binary):
             continue
         of = deck.make(view, [], None, "RUN", "ridgebench slides RUN")
         drawn = slides.all_slides(of)
-        assert len(drawn) == 15 + len(ladder.slides(of))
+        assert len(drawn) == 16 + len(ladder.slides(of))
         with drawing(LIGHT):
             check(deck.draw(drawn[seed % len(drawn)], of, LIGHT), 18.0)
 

@@ -10,7 +10,8 @@ from judged_view import judged_again
 from ridgebench.records import Row, load_run, shape_text
 from ridgebench.view import View, make_view
 
-BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1}
+FORMATS = ("fp32", "fp16", "bf16", "fp8_e4m3")  # of the runs
+BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1}
 NAMES = ("AMD EPYC", "NVIDIA H100 80GB HBM3", "<b>&amp;</b>", "矩阵 GPU 🎉", "x" * 300, "$\\frac{1}{0}$")
 PER_ELEMENT = {"relu": 1, "gelu": 20}
 
@@ -103,7 +104,7 @@ def rows_of_run(dice: random.Random, format_: str, roof: dict) -> list[Row]:
 def made_up(seed: int) -> View:
     """A run of a host or a GPU with random roofs, operations and sizes."""
     dice = random.Random(seed)
-    format_ = dice.choice(list(BYTES))
+    format_ = dice.choice(FORMATS)
     bandwidth = 10 ** dice.uniform(9.5, 13.3)
     roof = {"flops_per_s": bandwidth * 10 ** dice.uniform(0.2, 3.2), "bytes_per_s": bandwidth,
             "compute_ceiling": template("fma").id, "memory_ceiling": template("memory").id}

@@ -5,13 +5,18 @@ from dataclasses import replace
 
 import pytest
 from golden import ROOT
+from judged_view import judged_again
 
-from ridgebench.lecture import build_up, comparison, counting, deck, drawing, figure, scene, titles
+from ridgebench.lecture import build_up, comparison, counting, deck, drawing, figure, limits_slide, operations_table, scene, titles
 from ridgebench.lecture.layout import LECTURE, PAPER
 from ridgebench.lecture.options import UserPoint
 from ridgebench.plot import cli as plot
 from ridgebench.plot import drawing as files
+from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import DIRECT, TEXT_CONTRAST, THEMES, blend, contrast
+from ridgebench.program import predict
+from ridgebench.records import load_run
+from ridgebench.view import make_view
 
 LIGHT = THEMES["light"]
 THREE = ["h100-sxm", "h200", "b200"]
@@ -77,11 +82,12 @@ def test_a_sheet_of_ones_own_is_named_by_its_name(tmp_path):
 
 def test_one_roof_is_not_called_several():
     of = deck_of("h100-sxm")
-    assert comparison.formats(of).title == "Fewer bits: a higher roof on the same slope"
+    assert comparison.formats(of).title == "fp8 has 29.5 times the roof of fp32 on the same slope"
     alone = comparison.formats(replace(of, formats=of.formats[:1]))
     assert alone.title.startswith("One roof, for ")
     assert "beyond these axes" in comparison.devices(replace(of, beside=[])).say
-    assert "At the same peak" in comparison.devices(of).say
+    assert "H200 has the same peak and 1.43 times the bandwidth of H100 SXM: the ridge moves to 206." in comparison.devices(of).say
+    assert comparison.devices(of).title == "H200: the same peak and 1.43 times the bandwidth, so the ridge moves to 206"
 
 
 def test_the_reference_figure_needs_a_run(tmp_path, capfd):
@@ -119,9 +125,36 @@ def test_the_second_flat_roof_is_named(name, flat):
 
 
 def test_numbers_of_a_column_have_one_unit():
-    lines = counting.table(deck_of("h100-sxm")).numbers
-    assert [line.split(" · ")[1].split(" ")[1] for line in lines] == ["GFLOP"] * 5
-    assert [line.split(" · ")[2].split(" ")[1] for line in lines] == ["GB"] * 5
+    lines = operations_table.table(deck_of("h100-sxm")).numbers
+    assert [line.split(" · ")[2] for line in lines] == ["n", "20n", "2n", "2n²", "2n³"]
+    assert [line.split(" · ")[3].split(" ")[1] for line in lines] == ["GFLOP"] * 5
+    assert [line.split(" · ")[4].split(" ")[1] for line in lines] == ["GB"] * 5
+
+
+@pytest.mark.parametrize("name, format_, title", [
+    ("h100-sxm", "bf16", "ReLU, GeLU, dot and matvec wait for memory, matmul for arithmetic"),
+    ("b200", "fp8_e4m3", "ReLU, dot and matvec wait for memory, GeLU and matmul for arithmetic"),
+])
+def test_the_answers_are_those_of_predict(name, format_, title):
+    of = deck.make(None, [name], format_, name, "ridgebench slides")
+    slide = operations_table.answers(of)
+    assert slide.title == title
+    for mark in of.shown.model:
+        verdict = predict(mark.op, mark.shape, format_, name)["bound"]
+        assert f"limited by {'memory' if verdict == 'memory' else 'arithmetic'}" in next(
+            line for line in slide.numbers if line.startswith(f"{spoken(mark.op)}:"))
+
+
+def test_what_the_peak_promises_stands_beside_what_the_run_reached():
+    folder = next(ROOT.glob("results/nvidia-h100*/2026-11-22-7f6e7b5"))
+    of = deck.make(make_view(load_run(folder), None), [], None, "RUN", "ridgebench slides RUN")
+    slide = limits_slide.limits(of)
+    assert slide.title == "The device gives about 85 % of the data sheet's peak", "the roof drifted"
+    assert "arithmetic, data sheet: 990 TFLOP/s" in slide.numbers and "memory, measured: 3.08 TB/s, 92 %" in slide.numbers
+    assert limits_slide.limits(deck_of("h100-sxm")).title == "990 TFLOP/s are promised at 1.83 GHz"
+    ended = judged_again(replace(of.view, environment=of.view.environment | {"ended": None}))
+    of = deck.make(ended, [], None, "RUN", "ridgebench slides RUN")
+    assert limits_slide.limits(of).title == "990 TFLOP/s are promised at 1.83 GHz", "an unfinished run claims no share"
 
 
 @pytest.mark.parametrize("name, title", [

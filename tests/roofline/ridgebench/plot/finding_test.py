@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
 from golden import GOLDEN
 from judged_view import judged_again
 
-from ridgebench.plot import doubt, finding, page, panel, points, titles
+from ridgebench import units
+from ridgebench.plot import doubt, error_vs_speed, finding, page, panel, points, titles
+from ridgebench.program import ask
 from ridgebench.records import Row, load_run
 from ridgebench.view import View, make_view
 
@@ -95,9 +98,9 @@ def test_the_lower_bound_is_the_larger_of_compute_and_memory_time():
     assert without.least_time_s is None, "traffic alone would promise too much"
 
 
-def test_the_time_title_says_how_far_the_best_rows_and_the_slowest_are_from_the_least_time():
+def test_the_time_title_says_how_far_the_best_rows_are_from_the_least_time():
     assert titles.time_title(golden()) == (
-        "Time over the least by the roofs, best hand-written rows: ReLU 1.03, dot 1.05, matmul 1.14; slowest row: 27.9"
+        "At best, ReLU takes 1.03, dot 1.05 and matmul 1.14 times the least time by the roofs"
     )
 
 
@@ -119,7 +122,7 @@ def test_titles_claim_nothing_of_a_roof_whose_control_moved():
         "fp32 matmul reaches 88 % of this machine's FMA roof"
     )
     assert doubt.doubt(moved) == "The memory roofs drifted during the run: controls moved by 107 %" and not doubt.doubt(golden())
-    assert titles.time_title(moved).endswith("best hand-written rows: matmul 1.14; slowest row: 27.9")
+    assert titles.time_title(moved) == "At best, matmul takes 1.14 times the least time by the roofs"
     both = with_control(moved, "fma", -0.5)
     assert finding.roofline_title(both) == "15 verified rows under roofs that drifted"
     assert titles.time_title(both) == "Time of 15 verified rows; the roofs of the best ones drifted"
@@ -146,11 +149,35 @@ def test_a_share_by_a_roof_that_moved_is_marked_and_not_written_at_its_point():
     assert panel.share_text(raised, golden()) == "100↑"
 
 
-def test_the_error_title_names_the_row_nearest_to_its_tolerance():
-    assert "uses 50 % of it" in titles.error_title(golden())
-    near = changed(golden(), lambda r: r.op == "dot" and r.format == "bf16",
-                   verify={"error": 0.97, "tolerance": 1e-3, "elements": 1, "exact": False})
-    assert "bf16 dot (vectorized), uses 97 % of it" in titles.error_title(near)
+def with_errors(shares: dict[str, float]) -> View:
+    """Golden rows whose matmul of each format errs by a share of a typical output: the root of its number of terms."""
+    def verified(row: Row) -> Row:
+        absolute = shares[row.format] * row.shape["k"] ** 0.5
+        return replace(row, verify={"error": 0.5, "tolerance": 2 * absolute, "elements": 1, "exact": False})
+
+    rows = [verified(row) if row.op == "matmul" and row.drawable else row for row in golden().rows]
+    return judged_again(replace(golden(), rows=rows))
+
+
+def test_the_title_on_errors_says_what_a_smaller_format_gains_and_costs():
+    view = with_errors({"fp32": 2.0**-20, "bf16": 2.0**-8})
+    view = changed(view, lambda r: r.op == "matmul" and r.format == "bf16" and r.drawable, flops_per_s=1e13)
+    rows = {row.format: row for row in sorted(view.points, key=lambda row: row.flops_per_s or 0) if row.op == "matmul" and not row.naive}
+    for row in rows.values():
+        assert error_vs_speed.error_of(view, row) == pytest.approx({"fp32": 2.0**-20, "bf16": 2.0**-8}[row.format])
+    faster = rows["bf16"].flops_per_s / rows["fp32"].flops_per_s
+    assert error_vs_speed.title(view) == (f"bf16 matmul is {units.digits(faster)} times as fast as fp32, and errs by 2⁻⁸ of a typical "
+                                          "output in place of 2⁻²⁰")
+    cut = changed(view, lambda r: r.op == "matmul", flags=["few_samples"])
+    budgeted = described(cut, budget_s=60.0)
+    assert error_vs_speed.title(budgeted) == "matmul errs by 2⁻²⁰ of a typical output in fp32 and 2⁻⁸ in bf16", "speeds are no finding"
+
+
+def test_roundings_are_half_the_epsilon_of_the_program():
+    told = {one["format"]: one["epsilon"] for one in ask("info")["formats"]}
+    assert {name: 2 * 2.0**power for name, power in error_vs_speed.ROUNDING.items() if name in told} == pytest.approx(
+        {name: value for name, value in told.items() if name in error_vs_speed.ROUNDING})
+    assert {"fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"} <= told.keys()
 
 
 def test_storage_formats_are_named():
@@ -183,7 +210,7 @@ def described(view: View, **environment) -> View:
 def test_no_title_rests_on_a_run_that_did_not_end():
     for change, why in (({"ended": None}, "the run has no end"), ({"interrupted": True}, "the run was interrupted")):
         view = described(golden(), **change)
-        for title in (finding.roofline_title, titles.time_title, titles.error_title):
+        for title in (finding.roofline_title, titles.time_title, error_vs_speed.title):
             assert title(view) == "15 verified rows of an unfinished run"
         assert doubt.doubt(view) == f"No claim: {why}"
         assert finding.roofline_title(view.only("bf16")) == "bf16: 7 verified rows of an unfinished run"
