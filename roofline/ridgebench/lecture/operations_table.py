@@ -38,7 +38,7 @@ def _size_of(mark: Mark, fixed: int) -> str:
     return f"k = {mark.size}" if fixed and mark.size else " × ".join(map(_power, sizes.values()))
 
 
-def formula(mark: Mark) -> str:
+def _formula(mark: Mark) -> str:
     """The FLOPs by the dimensions: '20n', '2n²', '2mnk'; empty where they are no whole multiple of their product."""
     sizes = _sizes(mark)
     if not sizes:
@@ -66,7 +66,7 @@ def _lines(deck: Deck, answered: bool) -> list[tuple[str, ...]]:
     """The operations at their sizes: FLOPs as a formula and as a number, bytes, intensity, limit."""
     marks = _marks(deck)
     flops, traffic = [mark.flops for mark in marks], [mark.flops / mark.intensity for mark in marks]
-    return [(spoken(mark.op), _size_of(mark, deck.shown.fixed), formula(mark), work, moved, digits(mark.intensity),
+    return [(spoken(mark.op), _size_of(mark, deck.shown.fixed), _formula(mark), work, moved, digits(mark.intensity),
              _limit_of(mark) if answered else "?")
             for mark, work, moved in zip(marks, in_one_unit(flops, "FLOP"), in_one_unit(traffic, "B"))]
 

@@ -47,7 +47,7 @@ def error_of(view: View, row: Row) -> float:
     return row.relative_error * row.verify["tolerance"] / _scale(view, row)
 
 
-def bits(value: float) -> str:
+def _bits(value: float) -> str:
     """The nearest power of two: '2⁻⁸'."""
     return f"2{str(round(log2(value))).translate(_SUPERSCRIPTS)}"
 
@@ -67,7 +67,7 @@ def _errors_title(view: View, rows: list[Row]) -> str:
     """'matmul errs by 2⁻¹⁶ of a typical output in fp32, 2⁻⁸ in bf16 and 2⁻⁵ in fp8_e4m3', of the least, a middle and the largest error."""
     ordered = sorted(rows, key=lambda row: error_of(view, row))
     chosen = list({row.id: row for row in (ordered[0], ordered[len(ordered) // 2], ordered[-1])}.values())
-    first, *more = [f"{bits(error_of(view, row))}{' of a typical output' if not index else ''} in {row.format}"
+    first, *more = [f"{_bits(error_of(view, row))}{' of a typical output' if not index else ''} in {row.format}"
                     for index, row in enumerate(chosen)]
     return f"{spoken(rows[0].op)} errs by {enumerate_words([first, *more])}"
 
@@ -88,7 +88,7 @@ def title(view: View) -> str:
     if not (view.may_head(fast) and view.may_head(exact)) or faster < _SAME or not _rounded(view):
         return _errors_title(view, rows)
     return (f"{fast.format} {spoken(fast.op)} is {digits(faster)} times as fast as {exact.format}, and errs by "
-            f"{bits(error_of(view, fast))} of a typical output in place of {bits(error_of(view, exact))}")
+            f"{_bits(error_of(view, fast))} of a typical output in place of {_bits(error_of(view, exact))}")
 
 
 def _limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
@@ -116,7 +116,7 @@ def _style_errors(axes: Axes, view: View, y: Limits, edge: float, height: float)
         if low < power < high and all(abs(power - other) > _APART * inch for other in kept):
             kept.append(power)
     axes.yaxis.set_major_locator(FixedLocator([2.0**power for power in sorted(kept)]))
-    axes.yaxis.set_major_formatter(FixedFormatter([bits(2.0**power) for power in sorted(kept)]))
+    axes.yaxis.set_major_formatter(FixedFormatter([_bits(2.0**power) for power in sorted(kept)]))
 
 
 def _name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:

@@ -31,8 +31,8 @@ MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
 _LONGEST_NAME = 27  # characters of an imported point
 _MOST_IMPORTED = 3  # named points of other tools
-Place = tuple[float, float]  # data coordinates
-Places = dict[str, Place]  # of a row's id
+_Place = tuple[float, float]  # data coordinates
+Places = dict[str, _Place]  # of a row's id
 
 
 def markers(
@@ -102,7 +102,7 @@ def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: 
             axes.annotate("", points[-1], points[-2], arrowprops=head, zorder=4)
 
 
-def draw_segments(axes: Axes, segments: list[tuple[Place, Place]], **style: Any) -> None:
+def _draw_segments(axes: Axes, segments: list[tuple[_Place, _Place]], **style: Any) -> None:
     """Draws short lines of one style as one path with gaps: thousands of single lines take seconds."""
     xs, ys = zip(*(end for pair in segments for end in (*pair, (nan, nan))))
     axes.plot(xs, ys, **style)
@@ -110,13 +110,13 @@ def draw_segments(axes: Axes, segments: list[tuple[Place, Place]], **style: Any)
 
 def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, power: int) -> None:
     """Draws p10 to p90 of the samples on an axis that grows as time to the given power."""
-    lines: dict[tuple[str, bool], list[tuple[Place, Place]]] = {}
+    lines: dict[tuple[str, bool], list[tuple[_Place, _Place]]] = {}
     for row in rows:
         x, y = place[row.id]
         low, high = (y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s))
         lines.setdefault((row.format, row.naive), []).append(((x, low), (x, high)))
     for (name, naive), some in lines.items():
-        draw_segments(axes, some, color=theme.hue(name), alpha=0.6 if naive else 1.0,
+        _draw_segments(axes, some, color=theme.hue(name), alpha=0.6 if naive else 1.0,
                       linewidth=0.9 if naive else 1.4, zorder=4.5, solid_capstyle="projecting")
 
 

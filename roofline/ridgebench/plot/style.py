@@ -58,11 +58,11 @@ class Theme:
 
     def dash(self, name: str) -> _Dashes:
         """The line style of a format: in print its own, else solid."""
-        return format_dash(name) if self.letters else "solid"
+        return _format_dash(name) if self.letters else "solid"
 
     def letter(self, name: str) -> str:
         """The letter in the markers of a format: in print its own, else none."""
-        return format_letter(name) if self.letters else ""
+        return _format_letter(name) if self.letters else ""
 
     def titled(self, name: str) -> str:
         """The name of a format, in print with its letter: 'bf16 [B]'."""
@@ -98,13 +98,13 @@ THEMES = {
 }
 
 
-def format_dash(name: str) -> _Dashes:
+def _format_dash(name: str) -> _Dashes:
     """The line style that tells a format without its hue."""
     dashes = _FP8_DASHES if name.startswith("fp8") else _FORMAT_DASHES.get(name)
     return (0, dashes) if dashes else "solid"
 
 
-def format_letter(name: str) -> str:
+def _format_letter(name: str) -> str:
     """The letter that tells a format without its hue: as BLAS names fp32 (S) and fp16 (H), 8 for fp8."""
     return "8" if name.startswith("fp8") else _LETTERS.get(name, name[:1].upper())
 

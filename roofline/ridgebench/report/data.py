@@ -1,4 +1,4 @@
-"""What report.js needs beside picture and table: places, filters and sweeps of rows, lines of roofs, pairs of runs."""
+"""What report.js needs beside picture and table: places, filters and sweeps of rows, lines of roofs, pairs of runs, views."""
 
 from itertools import combinations
 from math import log10
@@ -8,6 +8,7 @@ from ridgebench.plot.runs import changed
 from ridgebench.records import Row
 
 from . import chart, frame, lines, marks, roofs
+from .presets import presets
 from .sources import Content, placed
 
 _DIGITS = 5  # of log10: less than a thousandth of a pixel
@@ -59,6 +60,17 @@ def _sources(content: Content, drawn: list[list[lines.Line]]) -> list[dict[str, 
     ]
 
 
+def _presets(content: Content) -> list[dict[str, Any]]:
+    """The views by the indexes that the filters know; a filter that is missing leaves all on."""
+    found = []
+    for one in presets(content):
+        on = {"f": content.formats.index(one.format) if one.format else None,
+              "o": content.operations.index(one.operation) if one.operation else None, "r": one.run}
+        found.append({"name": one.name, "heading": one.heading, "beside": one.beside,
+                      "on": {key: value for key, value in on.items() if value is not None}})
+    return found
+
+
 def data(content: Content, place: frame.Frame, drawn: list[list[lines.Line]]) -> dict[str, Any]:
     sizes = {"left": frame.LEFT, "top": frame.TOP, "bottom": frame.BOTTOM, "right": frame.RIGHT,
              "width": frame.MOST_WIDTH, "height": frame.MOST_HEIGHT, "x": place.x, "y": place.y}
@@ -70,4 +82,5 @@ def data(content: Content, place: frame.Frame, drawn: list[list[lines.Line]]) ->
         "letters": [run.letter for run in content.runs],
         "sweeps": content.sweeps,
         "changes": _changes(content),
+        "presets": _presets(content),
     }

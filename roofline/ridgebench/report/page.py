@@ -12,6 +12,7 @@ from ridgebench.plot.style import THEMES, Theme
 from ridgebench.units import and_more
 
 from . import chart, data, frame, legend, lines, sections, table
+from .presets import presets
 from .sources import Content
 
 _MOST_NAMES = 3  # devices in the title
@@ -79,6 +80,7 @@ def document(content: Content) -> str:
     parts = {
         "policy": policy,
         "title": escape(_title(content)),
+        "heading": escape(presets(content)[-1].heading),
         "style": css,
         "cards": sections.run_cards(content),
         "legend": legend.legend(content),

@@ -5,7 +5,6 @@ from html import escape
 from typing import Any, Iterable, Optional
 
 from ridgebench.plot.doubt import doubt
-from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
@@ -19,6 +18,7 @@ from .cells import text
 from .links import peer_copies
 from .multiprocessors import multiprocessors
 from .power import clock_and_power
+from .presets import finding
 from .sources import Content, ShownRun, placed
 
 _LONGEST_LIST, _LONGEST_FILE = 160, 100_000  # characters
@@ -44,17 +44,10 @@ def _counts(run: ShownRun) -> str:
     return ", ".join(parts)
 
 
-def _finding(run: ShownRun) -> str:
-    """The title of the run's figure, which is about its steady rows."""
-    if run.rows and not (run.view.points or run.view.external):
-        return f"{counted(len(run.rows), 'verified row')}, none of them steady"
-    return roofline_title(run.view)
-
-
 def _run_card(index: int, run: ShownRun) -> str:
     facts = "<br>".join(escape(text) for text in (doubt(run.view), subtitle(run.view), _counts(run)) if text)
     return (f'<li><h3><b class="letter">{run.letter}</b> {escape(run.name)}</h3>'
-            f"<p>{escape(_finding(run))}</p>"
+            f"<p>{escape(finding(run))}</p>"
             f'<p class="quiet">{facts} · <a href="#run-{index}">provenance</a></p></li>')
 
 

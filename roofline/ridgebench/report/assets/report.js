@@ -202,13 +202,14 @@
     items.attr("class", ([line]) => hue(line)).text(([, text]) => text);
   }
 
+  // Each in the lowest line of text in which it ends after the label before it.
   function labelRidges(labels, lines) {
-    let last = -Infinity, level = 0;
+    const used = [];
     for (const line of d3.sort(lines.filter((line) => line.ridge !== null), (line) => line.ridge)) {
       const x = across(line.ridge);
       if (x < frame.left || x > frame.right) continue;
-      level = x - last < 26 ? level + 1 : 0;
-      last = x;
+      const free = used.findIndex((end) => end < x), level = free < 0 ? used.length : free;
+      used[level] = x + line.ridge_text.length * LETTER + 4;
       const label = labels.append("text").attr("class", `value ${hue(line)}`).text(line.ridge_text);
       label.attr("x", x + 3).attr("y", frame.floor - 5 - level * STEP);
     }
@@ -435,15 +436,34 @@
     const texts = data.changes.map(({ from, to, changed, common }, index) =>
       [index, `${letter(from)} → ${letter(to)}: ${changed.length} of ${common} cases differ`]);
     options("#arrows", [["", "none"], ...texts]);
-    byId("solid").parentNode.hidden = solid.length < 2;
-    byId("pairs").hidden = !texts.length;
-    if (data.letters.length === 2 && texts.length) state.pair = 0;
-    byId("arrows").value = state.pair ?? "";
+    options("#preset", data.presets.map(({ name }, index) => [index, name]));
   }
 
   function chooseArrows(value) {
     state.pair = value === "" ? null : +value;
     drawArrows();
+  }
+
+  // --- views --------------------------------------------------------------------------------------------------------
+
+  // A view sets the filters, shows the roofs of one run or of all, and has its finding as the heading. Regimes stay.
+  function view(index) {
+    const { on, beside, heading } = data.presets[index];
+    for (const box of boxes) {
+      if (box.dataset.filter !== "g") box.checked = !(box.dataset.filter in on) || +box.value === on[box.dataset.filter];
+    }
+    data.sources.forEach((source, number) => {
+      state.sources[number] = beside || [state.solid, null].includes(source.run) ? source.state : "off";
+    });
+    if (state.solid !== 0) choose(0), byId("solid").value = 0;
+    state.pair = beside && data.letters.length === 2 && data.changes.length ? 0 : null;
+    byId("arrows").value = state.pair ?? "";
+    byId("solid").parentNode.hidden = !beside || byId("solid").options.length < 2;
+    byId("pairs").hidden = !beside || !data.changes.length;
+    byId("heading").textContent = heading;
+    byId("preset").value = index;
+    fillOverlays();
+    filter();
   }
 
   // --- table --------------------------------------------------------------------------------------------------------
@@ -517,6 +537,7 @@
     document.querySelectorAll("#rows a").forEach((link) => link.addEventListener("click", toPoint));
     boxes.forEach((box) => box.addEventListener("change", filter));
     on("search", "input", filter);
+    on("preset", "change", (event) => view(+event.target.value));
     on("solid", "change", (event) => choose(+event.target.value));
     on("arrows", "change", (event) => chooseArrows(event.target.value));
     on("zoom-in", "click", () => chart.call(zoom.scaleBy, 1.4));
@@ -537,7 +558,8 @@
     heads.forEach(makeSortable);
     fillSelects(), fillOverlays(), nameTheme(), listen();
     frame = makeFrame();
-    filter();
+    byId("filter-box").open = frame.wide;
+    view(0);
     resize();
   }
   start();

@@ -336,6 +336,19 @@ def test_times_over_size_are_of_swept_operations():
     assert not time_vs_size.swept(one_size).points
 
 
+def test_the_lower_bound_joins_the_sizes_of_one_sweep_only():
+    """A product that grows along k is larger than some squares and smaller than others: no line leads from one to the other."""
+    row = next(row for row in golden().points if row.op == "matmul" and row.format == "fp32" and not row.naive)
+    shapes = [(n, n, n) for n in (64, 256, 1024)] + [(512, 512, k) for k in (1, 64, 4096)]
+    rows = [replace(row, id=f"{shape}", shape=dict(zip("mnk", shape)), bytes=4.0 * (shape[0] * shape[2] * 2 + shape[0] ** 2),
+                    least_time_s=1e-12 * shape[0] ** 2 * shape[2]) for shape in shapes]
+    lines = time_vs_size.bounds(rows)
+    assert sorted(map(len, lines)) == [3, 3]
+    for line, own in zip(sorted(lines), (rows[:3], rows[3:])):
+        assert line == sorted((one.bytes / 1e6, one.least_time_s * 1e3) for one in own)
+
+
+
 @pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
 def test_a_line_above_the_footer_says_what_puts_a_run_in_doubt(figure_of):
     def last_lines(view: View) -> list[str]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +14,9 @@ import pytest
 from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 
 from ridgebench.__main__ import main
+from ridgebench.plot.finding import roofline_title
+from ridgebench.records import load_run
+from ridgebench.view import make_view
 
 pytestmark = pytest.mark.skipif(chromium.PROGRAM is None, reason="no chromium; scripts/setup.sh --dev installs it")
 PUBLISHED = [str(next((ROOT / "results").glob(f"{device}/2*"))) for device in
@@ -59,6 +63,7 @@ def browser(tmp_path_factory):
 @pytest.fixture
 def four(browser, pages):
     browser.open(pages["four"])
+    show(browser, "Everything")
     yield browser
     assert browser.errors == []
 
@@ -66,6 +71,7 @@ def four(browser, pages):
 @pytest.fixture
 def twice(browser, pages):
     browser.open(pages["twice"])
+    show(browser, "Everything")
     yield browser
     assert browser.errors == []
 
@@ -77,6 +83,18 @@ def click(browser, selector: str) -> None:
 def choose(browser, name: str, value: str) -> None:
     browser.run(f"""(() => {{ const one = document.getElementById('{name}'); one.value = '{value}';
         one.dispatchEvent(new Event('change')); }})()""")
+
+
+def show(browser, name: str) -> None:
+    """Chooses one of the views."""
+    options = browser.run("[...document.querySelectorAll('#preset option')].map((one) => one.textContent)")
+    choose(browser, "preset", str(options.index(name)))
+
+
+CELLS = f"{BODY}.map((row) => [...row.cells].map((cell) => cell.textContent))"
+HEADING = "document.getElementById('heading').textContent"
+STATES = """[...document.querySelectorAll('.source')].map(
+    (group) => group.getAttribute('class').replace(/source | named/g, ''))"""
 
 
 def card(browser) -> dict[str, str]:
@@ -93,6 +111,49 @@ def focus_first(browser) -> None:
 def test_it_opens_without_network(four, pages):
     assert four.requests == [pages["four"].as_uri()]
     assert four.run("document.documentElement.classList.contains('live')")
+
+
+def test_it_opens_on_one_format_of_one_run_with_its_finding(browser, pages):
+    browser.open(pages["four"])
+    rows = browser.run(CELLS)
+    assert rows and {row[0] for row in rows} == {"A"} and {row[3] for row in rows} == {"bf16"}
+    run = make_view(load_run(Path(PUBLISHED[0])), None)
+    assert browser.run(HEADING) == roofline_title(run.only("bf16"))
+    assert browser.run(STATES) == ["solid", "dashed", "off", "off", "off", "off", "dashed"], "the sheet of --on stays"
+    assert browser.run("[document.getElementById('pairs').hidden, document.getElementById('solid').parentNode.hidden]") == [True, True]
+    assert browser.errors == []
+
+
+def test_views_of_one_operation_and_of_all_runs(browser, pages):
+    browser.open(pages["four"])
+    show(browser, "matmul of A")
+    rows = browser.run(CELLS)
+    assert {row[0] for row in rows} == {"A"} and {row[1] for row in rows} == {"matmul"} and len({row[3] for row in rows}) > 5
+    assert browser.run(HEADING).startswith("matmul: ")
+    show(browser, "All runs in bf16")
+    rows = browser.run(CELLS)
+    assert {row[0] for row in rows} == {"A", "B", "C", "D"} and {row[3] for row in rows} == {"bf16"}
+    assert browser.run(STATES)[2] == "faint" and "NVIDIA H200 is" in browser.run(HEADING)
+    show(browser, "A in bf16")
+    assert browser.run(STATES)[2] == "off" and {row[0] for row in browser.run(CELLS)} == {"A"}
+    choose(browser, "preset", "0")
+    assert browser.errors == []
+
+
+def test_a_phone_sees_the_picture_first(browser, pages):
+    browser.open(pages["four"], 390, 844)
+    top, bottom, box = browser.run("""(() => { const box = document.getElementById('chart').getBoundingClientRect();
+        return [box.top, box.bottom, document.getElementById('filter-box').open]; })()""")
+    assert top < bottom < 844 and not box
+    assert browser.run("getComputedStyle(document.querySelector('.hint')).display") == "none"
+    assert browser.run("getComputedStyle(document.querySelector('.swipe')).display") == "block"
+    for name in ("A in bf16", "Everything"):
+        show(browser, name)
+        boxes = browser.run("""[...document.querySelectorAll('.labels .value')].map((one) => { const box = one.getBoundingClientRect();
+            return [box.left, box.right, box.top, box.bottom]; })""")
+        assert boxes
+        for (a, b, c, d), (e, f, g, h) in combinations(boxes, 2):
+            assert b <= e + 1 or f <= a + 1 or d <= g + 3 or h <= c + 3, name  # the boxes of two lines of text share some pixels
 
 
 def test_every_point_is_reached_by_keys(twice):
@@ -316,7 +377,7 @@ def test_light_dark_and_phone(browser, pages, width):
 
 
 def test_the_table_fits_and_a_phone_shows_format_and_rate(browser, pages):
-    ends = """[...document.querySelector('#rows tbody tr').cells].map((cell) => cell.getBoundingClientRect().right)"""
+    ends = """[...document.querySelector('#rows tbody tr:not([hidden])').cells].map((cell) => cell.getBoundingClientRect().right)"""
     browser.open(pages["four"], 1280, 900)
     assert max(browser.run(ends)) <= 1280 - 32
     browser.open(pages["four"], 390, 900)
