@@ -77,10 +77,20 @@ def _value(entry: Entry) -> str:
 
 
 def _label(entry: Entry) -> str:
-    return entry.label or entry.time.strftime("%Y-%m-%d")
+    """'2026-11-22', with the run's label after it where it has another one."""
+    date = entry.time.strftime("%Y-%m-%d")
+    return f"{date} {entry.label}" if entry.label and entry.label != date else date
 
 
-def _draw_panel(axes: Axes, one: _Series, last_run: int, theme: Theme, width: float) -> None:
+def limits(rows: list[_Series]) -> tuple[float, float]:
+    """The least and the largest change of all panels, in per cent, with the band: it has one height in each of them."""
+    changes = [100 * change for one in rows for change in one.changes]
+    low, high = min(-100 * _NOTABLE, *changes), max(100 * _NOTABLE, *changes)
+    more = 0.1 * (high - low)
+    return low - more, high + more
+
+
+def _draw_panel(axes: Axes, one: _Series, last_run: int, y: tuple[float, float], theme: Theme, width: float) -> None:
     """The line of a row, with WORSE and UNDECIDED runs marked; width: of the panel, in inches."""
     changes = [100 * change for change in one.changes]
     axes.axhline(0, color=theme.muted, linewidth=0.8, zorder=1)
@@ -90,10 +100,8 @@ def _draw_panel(axes: Axes, one: _Series, last_run: int, theme: Theme, width: fl
         shape, size, colour = ("^", 6, VERMILLION) if worse else ("o", 4, BLUE)
         face = theme.background if hollow else colour
         axes.plot(run, change, shape, markersize=size, color=colour, markerfacecolor=face, zorder=3)
-    low, high = min(-100 * _NOTABLE, *changes), max(100 * _NOTABLE, *changes)
-    more = 0.1 * (high - low)
     axes.axhspan(-100 * _NOTABLE, 100 * _NOTABLE, color=theme.faint, alpha=0.4, linewidth=0, zorder=0)
-    axes.set(xlim=(-0.3, last_run + 0.3), ylim=(low - more, high + more))
+    axes.set(xlim=(-0.3, last_run + 0.3), ylim=y)
     axes.set_title(labels.fit(one.row, SMALL, width), fontsize=SMALL, loc="left")
     axes.annotate(f" {_value(one.entries[-1])}", (one.runs[-1], changes[-1]), fontsize=SMALL, va="center",
                   annotation_clip=False)
@@ -132,7 +140,7 @@ def _draw(rows: list[_Series], source: str, theme: Theme) -> matplotlib.figure.F
         left, top = MARGIN + index % columns * width, y - 0.35 - index // columns * height
         room = width - 1.35
         axes = add_axes(figure, left + 0.55, top - height + 0.35, room, height - 0.65)
-        _draw_panel(axes, one, last_run, theme, room + 0.5)
+        _draw_panel(axes, one, last_run, limits(shown), theme, room + 0.5)
     return figure
 
 

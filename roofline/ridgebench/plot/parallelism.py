@@ -20,6 +20,7 @@ _PACK_BYTES = 16 * 32  # of a warp with one pack of each thread: kernels/ceiling
 _FEWEST = 4  # points of a sweep
 _ENOUGH = 0.9  # share of the best rate that counts as hidden latency
 _LEFT, _BOTTOM, _GAP, _HEAD = 0.8, 1.3, 0.65, 0.55  # inches
+_IDEA = "More in flight is faster, until the latency is hidden: then the unit is busy all the time, and more in flight gains nothing."
 _MARKS = {1: "o", 2: "s", 4: "D", 8: "^"}  # by what a thread has in flight
 _SPREAD = (1.25, 1.9)  # of the axes below the lowest and above the highest rate, for a logarithmic axis
 
@@ -174,7 +175,7 @@ def _draw_marks(page: Axes, theme: Theme) -> None:
 
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    top = header(page, view, _title(view), [], theme) - _HEAD
+    top = header(page, view, _title(view), [_IDEA], theme) - _HEAD
     wanted = panels(view)
     width = (WIDTH - _LEFT - MARGIN - _GAP * (len(wanted) - 1)) / len(wanted)
     for index, draw_panel in enumerate(wanted):

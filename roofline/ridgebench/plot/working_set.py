@@ -7,7 +7,7 @@ from typing import Callable, Optional
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from ridgebench.records import Row
 from ridgebench.text import capital
@@ -15,6 +15,7 @@ from ridgebench.units import digits, enumerate_words, rate, seconds
 from ridgebench.view import View
 
 from .doubt import unfinished_title
+from .labels import width
 from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
 
@@ -24,6 +25,8 @@ _FEWEST = 3  # sizes from which on they are a sweep, and latencies a level
 _ALIKE = 0.05  # latencies of one level differ by less from their median
 _LEFT, _BOTTOM, _GAP = 0.95, 0.85, 0.3  # inches
 _NAMES = {1: "level 1", 2: "level 2", 3: "level 3", 4: "main memory"}
+_READS = {"dram_read": "main memory", **{f"cache_l{level}_read": f"level {level}" for level in (1, 2, 3)}}
+_RISES = 2.0  # how many times its least latency a chain reaches where the TLB no longer holds its pages
 _SHARED = {"own_block": "shared memory", "other_block": "shared memory of another block of the cluster"}
 
 _Point = tuple[float, float, Row]  # bytes, value
@@ -109,8 +112,7 @@ def _title(view: View) -> str:
     if parts:
         return f"A load that waits for the load before it takes {enumerate_words(parts)}"
     best = {row.op: row for _, _, row in sorted(reads(view), key=lambda point: point[1])}
-    spoken = {"dram_read": "main memory", **{f"cache_l{level}_read": f"level {level}" for level in (1, 2, 3)}}
-    rates = [f"{rate(row.bytes_per_s, 'B/s')} from {spoken[op]}" for op, row in sorted(best.items())]
+    rates = [f"{rate(row.bytes_per_s, 'B/s')} from {_READS[op]}" for op, row in sorted(best.items())]
     return capital(f"reads bring {enumerate_words(rates)}")
 
 
@@ -155,12 +157,27 @@ def draw_bandwidth(axes: Axes, view: View, theme: Theme) -> None:
     unit = "GB/s"
     if max(value for _, value, _ in points) >= 1e4:
         points, unit = [(size, value / 1e3, row) for size, value, row in points], "TB/s"
-    _draw_series(axes, points, readable(GREEN, theme.ink, theme.background), "s", "-")
-    axes.set_yscale("linear")
-    axes.set_ylim(0, 1.15 * max(value for _, value, _ in points))
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+    colour, values = readable(GREEN, theme.ink, theme.background), [value for _, value, _ in points]
+    axes.plot([size for size, *_ in points], values, color=colour, marker="s", linewidth=1.2, markersize=5, drawstyle="steps-mid")
+    axes.set_ylim(min(values) / 2, max(values) * 3)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    for op in dict.fromkeys(row.op for *_, row in points):
+        size, value = max(((size, value) for size, value, row in points if row.op == op), key=lambda point: point[1])
+        axes.annotate(f"{_READS[op]}: {digits(value)} {unit}", (size, value), (0, 8), textcoords="offset points", ha="center", size=SMALL,
+                      weight="bold", color=colour)  # fmt: skip
     axes.set_ylabel(f"bandwidth of reads, {unit}", size=NORMAL)
     _mark_capacities(axes, view, view.device.get("sms") or view.device.get("threads") or 1, theme)
+
+
+def _free_share(axes: Axes, points: list[_Point], value: float, text: str) -> float:
+    """The share of the axis at which a text above a level line begins so that no chain's curve crosses it; 0 without such a place."""
+    low, high = map(log2, axes.get_xlim())
+    wide = width(text, SMALL) / (axes.get_position().width * WIDTH)
+    crossed = [(log2(size) - low) / (high - low) for (size, one, _), (_, other, _) in zip(points, points[1:])
+               if min(one, other) <= 1.1 * value and max(one, other) >= 0.9 * value]
+    step = 3 / (high - low)  # a curve takes up to a factor of 8 in size from one point to the next
+    starts = [index / 40 for index in range(40) if index / 40 + wide <= 1]
+    return next((x for x in starts if all(place + step < x or place > x + wide for place in crossed)), 0.0) + 0.005
 
 
 def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
@@ -170,7 +187,8 @@ def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
     if far:
         _draw_series(axes, far, red, "D", "--")
         spacing = size_text(far[-1][2].shape["stride"] * _LINE_BYTES)
-        axes.annotate(f"a line of each {spacing}", far[0][:2], (0, -8), textcoords="offset points", size=SMALL, va="top",
+        rises = ": it rises beyond the reach of the TLB" if max(value for _, value, _ in far) > _RISES * far[0][1] else ""
+        axes.annotate(f"a line of each {spacing}{rises}", far[0][:2], (0, -8), textcoords="offset points", size=SMALL, va="top",
                       color=readable(red, theme.ink, theme.background))  # fmt: skip
     for level in levels(view):
         cycles = f" · {digits(level.cycles)} clocks" if level.cycles else ""
@@ -183,7 +201,8 @@ def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
         values.append(1e9 * _latency(row))
         axes.axhline(values[-1], color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)))
         name = _SHARED.get(row.technique, row.technique)
-        axes.annotate(f"{name}: {seconds(_latency(row))}", (0.005, values[-1]), (0, 2), textcoords="offset points",
+        text = f"{name}: {seconds(_latency(row))}"
+        axes.annotate(text, (_free_share(axes, near + far, values[-1], text), values[-1]), (0, 2), textcoords="offset points",
                       xycoords=("axes fraction", "data"), size=SMALL, color=theme.muted)  # fmt: skip
     axes.set_ylim(min(values) / 1.5, max(values) * 1.6)
     axes.yaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]))

@@ -76,6 +76,15 @@ def test_the_title_says_what_was_found(losses, metric, said, path):
     assert trend.title(trend.series(grown(path, *losses, metric=metric), None)) == said
 
 
+def test_the_band_has_one_height_in_all_panels(path):
+    grown(path, 0, 0.1)
+    history.append(path, report(5e-4, rows=("BM_c",)), "new")
+    found = trend.series(history.read_history(path), None)
+    low, high = trend.limits(found)
+    changes = [100 * change for one in found for change in one.changes]
+    assert low < min(-2.0, *changes) and high > max(2.0, *changes)
+
+
 def test_rows_without_a_value_and_rows_that_came_later(path):
     grown(path, 0)
     history.append(path, Report("interleaved", "a", "b", [Comparison("BM_a", "MISSING")]), "gone")

@@ -66,7 +66,7 @@ def test_a_size_between_two_levels_belongs_to_neither(view):
 
 def test_the_figure_names_levels_shared_memory_and_the_distance(drawn):
     texts = drawn["working-set"]
-    for text in ("level 2: 142 ns · 281 clocks", "shared memory: 11.6 ns", "a line of each 2 MiB"):
+    for text in ("level 2: 142 ns · 281 clocks", "shared memory: 11.6 ns", "a line of each 2 MiB: it rises beyond the reach of the TLB"):
         assert any(text in found for found in texts), text
 
 

@@ -41,7 +41,18 @@ def test_it_names_the_slowest_clock_and_the_most_power(tmp_path, edit):
     assert {"clock, GHz", "power, W"} <= set(found)
     heading = " ".join(found)
     assert {"relu", "dot", "matmul"} <= set(found), "the key names the shapes"
+    assert "fp32 matmul" in found or "bf16 matmul" in found, "the point of the lowest clock is named"
+    assert not any(text.startswith("power limit") for text in found), "the device reports none"
     assert "The clock pays for power: 1.98 GHz at 410 W in " in heading and ", 1.45 GHz at 700 W in " in heading
+
+
+def test_the_limits_of_the_board_are_lines(tmp_path, edit):
+    def change(records: list[dict], environment: dict) -> None:
+        with_power(records, environment)
+        environment["devices"][0] |= {"power_limit_w": 700.0, "clocks": {"max_sm_hz": 1.98e9}}
+
+    assert main([str(edit(change)), "--out", str(tmp_path), "--formats", "svg"]) == 0
+    assert {"power limit 700 W", "highest clock 1.98 GHz"} <= set(texts(tmp_path / "power.svg"))
 
 
 def test_the_title_follows_clocks_and_power(edit):
