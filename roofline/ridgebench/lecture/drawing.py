@@ -36,15 +36,15 @@ def roofs_beside(plane: Plane, roofs: list[Roof], of: Roof, colour: str, label: 
         plane.line(_corners(plane, one), colour, OWN, "solid", "roof", 2.3)
     lower = [one for one in roofs if one.flops_per_s < of.flops_per_s]
     if label and lower:
-        _name_flat(plane, lower[0], label, legible(colour, plane.theme))
+        name_flat(plane, lower[0], label, legible(colour, plane.theme))
 
 
-def _name_flat(plane: Plane, of: Roof, label: str, colour: str) -> None:
-    """The name of a flat roof, below its right end, else above it."""
+def name_flat(plane: Plane, of: Roof, label: str, colour: str, above: bool = False) -> None:
+    """The name of a flat roof, below its right end, else above it; with `above` the other way round."""
     right, middle = plane.area.right, plane.inches(plane.ends()[1], of.flops_per_s)[1]
     wide, high = labels.width(label, plane.layout.text), plane.layout.line
     boxes = [labels.Box(right - wide - back, middle + rise * high, right - back, middle + (rise + 1) * high)
-             for rise in (-1.15, 0.15) for back in (0.1, 0.8, 1.5)]
+             for rise in ((0.3, -1.15) if above else (-1.15, 0.15)) for back in (0.1, 0.8, 1.5)]
     plane.wish_in(label, boxes, colour, FLAT)
 
 

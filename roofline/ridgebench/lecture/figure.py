@@ -17,9 +17,10 @@ from .devices import Roof
 from .layout import LECTURE, PAPER, draw_foot, draw_head, new_page, scaled
 from .model import Mark
 from .panel import Bar, Panel, Sample
-from .plane import Plane
+from .plane import Plane, spare_width
 from .scene import Scene, Shown, limits
 
+_EMPTY = 2.0  # decades of intensity right of the last point; the panel gets the room beyond them
 _OWN_FIRST = 3  # of the user's points whose names come before those of operations
 _HUES = (BLUE, VERMILLION, GREEN, PURPLE)
 # What the hue of a device says, once more by its line, in line widths.
@@ -57,6 +58,8 @@ def _subtitle(scene: Scene) -> str:
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
     layout = replace(scaled(PAPER if paper else LECTURE, scale), foot=bool(scene.doubt))
+    if layout.panel:
+        layout = replace(layout, panel=layout.panel + spare_width(layout, limits(scene), _EMPTY))
     figure, page = new_page(layout, theme)
     draw_head(page, layout, theme, titles.finding(scene, layout), _subtitle(scene))
     draw_foot(page, layout, theme, scene.doubt)
@@ -80,7 +83,10 @@ def _draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
     dash = DASHES[index % len(DASHES)] if several else "solid" if shown.device.measured_roof else "dashed"
     if shown.device.measured_roof and sheet and not several:
         drawing.roof(plane, sheet, colour, 0.45, "dashed")
-    drawing.roof(plane, roof, colour, 0.7 if several or dash == "dashed" else 1.0, dash)
+    size = nested(index, len(scene.shown))
+    drawing.roof(plane, roof, colour, 0.7 * size if several or dash == "dashed" else 1.0, dash)
+    if not plane.layout.panel and sheet and shown.device.measured_roof and not several:
+        drawing.name_flat(plane, sheet, "data sheet", drawing.legible(colour, theme), above=True)
     drawing.roofs_beside(plane, shown.roofs_beside(not several), roof, colour, "" if several else own_flat(shown, scene.unit))
     label = f"ridge {digits(roof.ridge)}"
     if several:  # the legend has the ridges, where there is one
@@ -89,7 +95,7 @@ def _draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
     drawing.path(plane, shown.path, theme, colour)
     drawing.path(plane, shown.measured_path, theme, colour)
     for mark in [*shown.model, *shown.points]:
-        drawing.mark(plane, mark, colour)
+        drawing.mark(plane, mark, colour, size)
 
 
 def own_flat(shown: Shown, unit: tuple[str, float]) -> str:

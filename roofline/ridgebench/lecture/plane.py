@@ -47,6 +47,19 @@ def _room_for(low: float, high: float, length: float, decade: float) -> Limits:
     return low, max(high, low + length / decade)
 
 
+def _decade(layout: Layout, limits: tuple[Limits, Limits]) -> float:
+    """The length of a decade at which both limits have room (inches)."""
+    (x_low, x_high), (y_low, y_high) = limits
+    below = layout.plane_height - _HEADROOM * layout.line
+    return min(layout.plane_width / (x_high - x_low), below / (y_high - y_low))
+
+
+def spare_width(layout: Layout, limits: tuple[Limits, Limits], empty: float) -> float:
+    """The inches that a plane leaves beyond `empty` decades right of its limits."""
+    x_low, x_high = limits[0]
+    return max(0.0, layout.plane_width - (x_high - x_low + empty) * _decade(layout, limits))
+
+
 @dataclass
 class Plane:
     """Log-log axes with decades of equal length, at the layout's place. Values are FLOP/byte and FLOP/s."""
@@ -64,8 +77,7 @@ class Plane:
         self.area = labels.Box(layout.left, layout.bottom, layout.right, layout.top)
         self.obstacles = labels.Obstacles(self.area)
         (x_low, x_high), (y_low, y_high) = self.limits
-        below = layout.plane_height - _HEADROOM * layout.line
-        self.decade = min(layout.plane_width / (x_high - x_low), below / (y_high - y_low))
+        self.decade = _decade(layout, self.limits)
         self.x = _room_for(x_low, x_high, layout.plane_width, self.decade)
         self.y = _room_for(y_low, y_high, layout.plane_height, self.decade)
         self.draw_frame()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, log10
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -89,6 +90,19 @@ def style_axes(axes: Axes, x: Limits, y: Limits, theme: Theme, most: int = 8) ->
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def across(axes: Axes, y: float, **style: Any) -> None:
+    """A horizontal line from edge to edge of axes whose limits are set.
+
+    Axes.axhline inverts a matrix, and a forked process whose parent has used OpenBLAS before may hang there.
+    """
+    axes.plot(axes.get_xlim(), (y, y), **style)
+
+
+def upwards(axes: Axes, x: float, **style: Any) -> None:
+    """A vertical line likewise, in place of Axes.axvline."""
+    axes.plot((x, x), axes.get_ylim(), **style)
 
 
 def make_canvas(

@@ -23,7 +23,7 @@ from . import error_vs_speed, external, multiples, parallelism, power, roofline,
 from .drawable import drawable, with_points
 from .drawing import file_name, save_all
 from .runs import devices_of, make_runs
-from .style import THEMES
+from .style import THEMES, is_pair
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -68,8 +68,8 @@ def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callabl
     for name, figure in {"working-set": working_set, "parallelism": parallelism}.items():
         drawn |= {name: partial(figure.draw, view)} if figure.panels(view) else {}
     for name in view.formats:
-        if numbers and name not in numbers:
-            continue
+        if numbers and name not in numbers or is_pair(name) and drawn["roofline"].func is multiples.draw:  # type: ignore[attr-defined]
+            continue  # mixed pairs have a panel of that figure
         drawn[f"roofline-{file_name(name)}"] = partial(roofline.draw, view.only(name))
     return drawn
 

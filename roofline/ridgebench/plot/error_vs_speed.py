@@ -11,7 +11,7 @@ from ridgebench.units import counted, digits, enumerate_words
 from ridgebench.view import PRODUCTS, View
 
 from . import grid
-from .canvas import Limits, log_limits
+from .canvas import Limits, across, log_limits
 from .doubt import unfinished_title
 from .finding import spoken
 from .page import header, new_page, storage_note
@@ -130,7 +130,7 @@ def _draw_roundings(axes: Axes, view: View, rows: list[Row], theme: Theme) -> No
     """A line in the hue of each format of a panel: by how much a single rounding to it changes a number at most."""
     for name in _rounded(view):
         if any(row.format == name for row in rows):
-            axes.axhline(2.0 ** ROUNDING[name], color=theme.hue(name), linewidth=1.0, linestyle="dotted", zorder=2)
+            across(axes, 2.0 ** ROUNDING[name], color=theme.hue(name), linewidth=1.0, linestyle="dotted", zorder=2)
 
 
 def draw(view: View, theme: Theme) -> Figure:

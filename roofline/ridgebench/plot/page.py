@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.records import BROKEN, Row, commit_of, date_of
-from ridgebench.units import counted
+from ridgebench.units import counted, enumerate_words
 from ridgebench.view import ORDER, View, ordered
 
 from . import labels
@@ -186,18 +186,17 @@ def undrawn_groups(view: View) -> list[Group]:
 
 
 def storage_note(view: View) -> str:
-    """A note on the formats that are only storage formats, with the format of their arithmetic."""
-    used: dict[str, set[str]] = {}
-    for row in view.points:
-        native = row.arithmetic == row.format
-        used.setdefault(family(row.format), set()).add("" if native else row.arithmetic)
-    stored: dict[str, list[str]] = {}
+    """Which operations are computed in another format than they are stored in: 'relu, gelu and some of matmul in fp16: computed in fp32'."""
+    stored: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name in dict.fromkeys(family(name) for name in view.formats):
-        for arithmetic in ordered(used.get(name, set()) - {""}, ORDER):
-            stored.setdefault(arithmetic, []).append(name + "*" * (len(used[name]) > 1))
-    parts = [f"{', '.join(names)} computed in {wide}" for wide, names in stored.items()]
-    text = "Storage formats: " + "; ".join(parts) if parts else ""
-    return text + " (* some rows)" * ("*" in text)
+        own = [row for row in view.points if family(row.format) == name]
+        for wide in ordered({row.arithmetic for row in own if row.arithmetic != row.format}, ORDER):
+            found = [op for op in view.operations if any(row.op == op and row.arithmetic == wide != row.format for row in own)]
+            partly = [op for op in found if any(row.op == op and row.arithmetic == row.format for row in own)]
+            operations = [*(op for op in found if op not in partly), *[f"some of {', '.join(partly)}"] * bool(partly)]
+            stored.setdefault((wide, tuple(operations)), []).append(name)
+    parts = [f"{enumerate_words(list(operations))} in {', '.join(names)}: computed in {wide}" for (wide, operations), names in stored.items()]
+    return "; ".join(parts)
 
 
 def draw_undrawn(page: Axes, view: View, left: float, top: float, width: float, room: int) -> None:

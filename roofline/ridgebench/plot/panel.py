@@ -1,6 +1,7 @@
 """The table to the right of the roofline; its row heads are the legend of marker shapes."""
 
 from dataclasses import replace
+from typing import Optional
 
 from matplotlib.axes import Axes
 
@@ -139,9 +140,9 @@ def table_rows(view: View) -> list[Row]:
     return sorted(chosen, key=lambda row: (order[row.op], -(row.flops_per_s or 0), row.technique))
 
 
-def name_of(row: Row, room: float) -> str:
-    """Operation and technique, with the size where `room` (inches) allows it."""
-    name = f"{row.op} {row.technique}"
+def name_of(row: Row, room: float, before: Optional[Row] = None) -> str:
+    """Operation and technique, with the size where `room` (inches) allows it; of the operation of the row before, the technique."""
+    name = row.technique if before and before.op == row.op else f"{row.op} {row.technique}"
     whole = f"{name}, {size_text(row)}" if row.shape else name
     return whole if labels.width(whole, SMALL) <= room else labels.fit(name, SMALL, room)
 
@@ -155,10 +156,10 @@ def _draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, w
     for x, text in zip(ends, (unit, "GB/s", "% roof")):
         page.text(x, y, text, size=SMALL, weight="bold", ha="right", va="center")
     rows, step = table_rows(view), LINE + 0.03
-    for row in rows[:20]:
+    for before, row in zip([None, *rows], rows[:20]):
         y -= step
         marker(page, left + 0.08, y, row, theme, shape(row.op, view.operations), 34)
-        page.text(left + 0.22, y, name_of(row, width - 1.8), size=SMALL, va="center")
+        page.text(left + 0.22, y, name_of(row, width - 1.8, before), size=SMALL, va="center")
         values = (
             digits(row.flops_per_s / scale) if row.flops_per_s else "",
             digits(row.bytes_per_s / 1e9) if row.bytes_per_s else "",

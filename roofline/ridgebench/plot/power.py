@@ -1,5 +1,6 @@
 """Rate, clock and power over intensity: what a power limit leaves of the roofs."""
 
+from math import log10
 from typing import Optional
 
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import grid
-from .canvas import Limits, log_limits, style_axes
+from .canvas import Limits, across, log_limits, style_axes
 from .doubt import unfinished_title
 from .finding import spoken
 from .key import draw_shapes
@@ -128,7 +129,7 @@ def _draw_panel(
 
 def _draw_bound(axes: Axes, bound: float, text: str, theme: Theme) -> None:
     """A dashed line at what the board allows, named above the middle of the axis, where intensities have a gap."""
-    axes.axhline(bound, color=theme.muted, linewidth=1.1, linestyle=(0, (4, 3)), zorder=2)
+    across(axes, bound, color=theme.muted, linewidth=1.1, linestyle=(0, (4, 3)), zorder=2)
     axes.set_ylim(top=max(axes.get_ylim()[1], _SPARE * bound))
     axes.annotate(text, (0.5, bound), (0, 2), textcoords="offset points", xycoords=("axes fraction", "data"), size=SMALL,
                   color=theme.muted, ha="center")  # fmt: skip
@@ -138,6 +139,7 @@ def _name_ends(axes: Axes, rows: list[Row], place: Places, theme: Theme) -> None
     """Names the points of the highest and of the lowest clock among the rows of the title, below their marks."""
     telling = _telling(rows)
     for row in {one.id: one for one in (max(telling, key=_clock_of), min(telling, key=_clock_of))}.values():
-        right = axes.transAxes.inverted().transform(axes.transData.transform(place[row.id]))[0] > _RIGHT
+        low, high = map(log10, axes.get_xlim())
+        right = log10(place[row.id][0]) > low + _RIGHT * (high - low)
         axes.annotate(_who(row), place[row.id], (-9 if right else 9, -4), textcoords="offset points", size=SMALL, va="top", color=theme.text(row.format),
                       ha="right" if right else "left")  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row, Run, date_of
+from ridgebench.records import Row, Run, commit_of, date_of
 from ridgebench.text import capital, clean
 from ridgebench.units import enumerate_words
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
@@ -153,3 +153,11 @@ def title(runs: list[OneRun]) -> str:
         if fits(whole):
             break
     return whole
+
+
+def provenance(runs: list[OneRun]) -> str:
+    """The commits of the runs, and their fills where one of them is not the default."""
+    commits = [f"{run.letter} {commit_of(run.view.environment, 12)}" for run in runs]
+    fills = {run.letter: run.view.environment.get("fill") or "unknown" for run in runs}
+    told = f", fill {', '.join(f'{letter} {fill}' for letter, fill in fills.items())}" if set(fills.values()) != {"normal"} else ""
+    return f"ridgebench, commits {', '.join(commits)}{told}"

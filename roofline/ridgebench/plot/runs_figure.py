@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row, commit_of, date_of
+from ridgebench.records import Row, date_of
 from ridgebench.units import digits
 from ridgebench.view import View
 
-from . import labels
+from . import dumbbells, labels
 from .canvas import Canvas, Limits, log_limits
 from .key import STEP, draw_lines, draw_shapes
 from .multiples import panel_groups, panels_note, roofs_of, with_headroom
@@ -23,7 +23,7 @@ from .points import Places, draw_paths, draw_whiskers, markers
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import X_FROM, X_TO
 from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
-from .runs import OneRun, changes, formats, operations, title
+from .runs import OneRun, changes, formats, operations, provenance, title
 from .runs_table import draw_fastest, draw_rates, run_theme
 from .style import NORMAL, SMALL, OneHue, Theme, shape
 from .sweeps import paths
@@ -163,13 +163,6 @@ def _run_text(run: OneRun) -> str:
     return f"{run.letter} {name}" + (f": {memory_names(roofs)[1]}" if roofs.memory else "")
 
 
-def _provenance(runs: list[OneRun]) -> str:
-    commits = [f"{run.letter} {commit_of(run.view.environment, 12)}" for run in runs]
-    fills = {run.letter: run.view.environment.get("fill") or "unknown" for run in runs}
-    told = f", fill {', '.join(f'{letter} {fill}' for letter, fill in fills.items())}" if set(fills.values()) != {"normal"} else ""
-    return f"ridgebench, commits {', '.join(commits)}{told}"
-
-
 def _undrawn_of(runs: list[OneRun]) -> list[Group]:
     """The wrong, suspect, invalid and failed rows of every run."""
     groups = [(run, group) for run in runs for group in row_groups(results_not_ok(run.view))]
@@ -199,7 +192,7 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     if alone:
         runs = [replace(run, view=run.view.only(name)) for run in runs for name in names[:1]]
         runs = [run for run in runs if run.view.points] or runs
-    write_foot(page, _provenance(runs), [run.view for run in runs], theme)
+    write_foot(page, provenance(runs), [run.view for run in runs], theme)
     top, undrawn = _draw_top(page, runs, panels_note(names), theme), _undrawn_of(runs)
     lines = min(len(undrawn), _MOST_REASONS) + 1 if undrawn else 0
     low = 0.35 + lines * LINE
@@ -226,7 +219,7 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
 
 
 def figures(runs: list[OneRun], numbers: tuple[str, ...] = ()) -> dict[str, Callable[[Theme], Figure]]:
-    """Functions that draw the figure of all shared formats and one of each, by file name.
+    """Functions that draw the figure of all shared formats, one of each, and that of the ratios, by file name.
 
     `numbers` chooses formats; none of them means all. Raises ResultsError where no run has any of them.
     """
@@ -236,4 +229,6 @@ def figures(runs: list[OneRun], numbers: tuple[str, ...] = ()) -> dict[str, Call
     drawn: dict[str, Callable[[Theme], Figure]] = {"roofline-runs": partial(draw, runs, names)}
     for name in names if len(names) > 1 else []:
         drawn[f"roofline-runs-{name}"] = partial(draw, runs, [name])
+    if dumbbells.cases(runs):
+        drawn["runs-ratio"] = partial(dumbbells.draw, runs)
     return drawn

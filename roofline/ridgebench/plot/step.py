@@ -11,6 +11,7 @@ from ridgebench.steps import Part, Step, StepFolder
 from ridgebench.units import digits, percent, seconds
 
 from . import labels
+from .canvas import upwards
 from .page import MARGIN, WIDTH, add_axes, new_page, provenance, write_head, write_last_line
 from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 
@@ -262,7 +263,8 @@ def _draw_mfu(found: StepFolder, step: Step, shares: _Shares, theme: Theme) -> F
     axes.tick_params(labelsize=NORMAL)
     axes.invert_yaxis()
     axes.set_xlim(0, 100 * max(1.0, *values))
-    axes.axvline(100, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
+    axes.set_ylim(axes.get_ylim())
+    upwards(axes, 100, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
     axes.set_xlabel(f"% of {shares.of}")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

@@ -14,7 +14,7 @@ from judged_view import judged_again
 from matplotlib.text import Annotation
 
 from ridgebench.data_sheets import find_sheet
-from ridgebench.plot import runs_figure, runs_table
+from ridgebench.plot import dumbbells, runs_figure, runs_table
 from ridgebench.plot.cli import drawn_figures, main, parse
 from ridgebench.plot.drawing import settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
@@ -205,12 +205,27 @@ def test_runs_of_one_device_are_told_apart_by_date_and_folder(tmp_path):
     assert "(a, cpu)" in one.name and "(b, cpu)" in two.name
 
 
+def test_ratios_are_those_of_the_best_verified_rows():
+    runs = runs_of(golden(), sped_up(golden(), 1.5, lambda row: row.op == "relu"))
+    found = dumbbells.cases(runs)
+    assert found and {case[0] for case in found} == set(golden().operations)
+    for (op, _, _), (first, other) in found.items():
+        assert first == 1.0 and other == pytest.approx(1.5 if op == "relu" else 1.0)
+    with matplotlib.style.context(["default", settings(THEMES["light"])]):
+        figure = dumbbells.draw(runs, THEMES["light"])
+        figure.draw_without_rendering()
+    axes = figure.axes[1]
+    marks = [tuple(line.get_xdata()) for line in axes.lines if line.get_marker() == "o"]
+    assert len(marks) == 2 * len(found) and {round(x[0], 6) for x in marks} == {1.0, 1.5}
+    assert not dumbbells.cases(runs_of(golden(), judged_again(replace(golden(), environment=golden().environment | {"ended": None}))))
+
+
 def test_files_go_to_the_folder_of_the_first_run(tmp_path, capfd):
     folders = [copy(tmp_path / name) for name in ("one", "two")]
     assert main([*map(str, folders), "--formats", "svg"]) == 0
-    assert capfd.readouterr().out == f"3 files in {folders[0] / 'figures'}\n"
+    assert capfd.readouterr().out == f"4 files in {folders[0] / 'figures'}\n"
     files = sorted(path.name for path in (folders[0] / "figures").iterdir())
-    assert files == ["roofline-runs-bf16.svg", "roofline-runs-fp32.svg", "roofline-runs.svg"]
+    assert files == ["roofline-runs-bf16.svg", "roofline-runs-fp32.svg", "roofline-runs.svg", "runs-ratio.svg"]
     texts = ["".join(node.itertext()) for node in
              ElementTree.parse(folders[0] / "figures" / "roofline-runs.svg").iter(f"{SVG}text")]
     assert any(re.match(r"A Synthetic test device.*DRAM read 40 GB/s", text) for text in texts)
