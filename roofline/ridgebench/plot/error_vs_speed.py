@@ -25,6 +25,7 @@ ROUNDING = {"fp32": -24, "tf32x3": -24, "tf32": -11, "fp16": -11, "bf16": -8, "f
 _VARIANCE = {"normal": 1.0, "uniform": 1 / 3, "integers": 2.0}  # of an input, by fill (kernels/common/random.hpp)
 _TERMS = {"dot": "n", "matvec": "n", "matmul": "k", "matmul_gelu": "k"}  # the dimension over which an operation sums products
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_NONE = 2.0**-30  # errors below count as none: kernels compute in formats that round at 2^-24 or above
 _APART = 0.17  # inches between two numbers of the y axis
 _SAME = 1.05  # speeds that differ by less are not compared
 
@@ -43,8 +44,9 @@ def _scale(view: View, row: Row) -> float:
 
 
 def error_of(view: View, row: Row) -> float:
-    """Largest |output - reference| over a typical output; records hold it over its tolerance."""
-    return row.relative_error * row.verify["tolerance"] / _scale(view, row)
+    """Largest |output - reference| over a typical output, 0 below _NONE; records hold it over its tolerance."""
+    error = row.relative_error * row.verify["tolerance"] / _scale(view, row)
+    return error if error >= _NONE else 0.0
 
 
 def _bits(value: float) -> str:
@@ -58,7 +60,7 @@ def _checked(view: View) -> list[Row]:
 
 def _fastest(view: View) -> list[Row]:
     """The fastest row of each format, of the operation with the most formats, the slowest first; products come first."""
-    rows = sorted((row for row in _checked(view) if row.relative_error and not row.naive), key=lambda row: row.flops_per_s or 0.0)
+    rows = sorted((row for row in _checked(view) if error_of(view, row) and not row.naive), key=lambda row: row.flops_per_s or 0.0)
     by_op = {op: {row.format: row for row in rows if row.op == op} for op in [*PRODUCTS, *view.operations]}
     return sorted(max(by_op.values(), key=len, default={}).values(), key=lambda row: row.flops_per_s or 0.0)
 
@@ -81,7 +83,7 @@ def title(view: View) -> str:
         return unfinished_title(view)
     checked, rows = _checked(view), _fastest(view)
     if not rows:
-        left = [row for row in checked if row.relative_error]
+        left = [row for row in checked if error_of(view, row)]
         return f"{'Errors of ' * bool(left)}{counted(len(checked), 'verified row')}{'' if left else ' without any error'}"
     fast, exact = rows[-1], min(rows, key=lambda row: error_of(view, row))
     faster = (fast.flops_per_s or 0.0) / (exact.flops_per_s or 1.0)

@@ -186,17 +186,30 @@ def undrawn_groups(view: View) -> list[Group]:
 
 
 def storage_note(view: View) -> str:
-    """Which operations are computed in another format than they are stored in: 'relu, gelu and some of matmul in fp16: computed in fp32'."""
-    stored: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for name in dict.fromkeys(family(name) for name in view.formats):
-        own = [row for row in view.points if family(row.format) == name]
-        for wide in ordered({row.arithmetic for row in own if row.arithmetic != row.format}, ORDER):
-            found = [op for op in view.operations if any(row.op == op and row.arithmetic == wide != row.format for row in own)]
-            partly = [op for op in found if any(row.op == op and row.arithmetic == row.format for row in own)]
-            operations = [*(op for op in found if op not in partly), *[f"some of {', '.join(partly)}"] * bool(partly)]
-            stored.setdefault((wide, tuple(operations)), []).append(name)
-    parts = [f"{enumerate_words(list(operations))} in {', '.join(names)}: computed in {wide}" for (wide, operations), names in stored.items()]
-    return "; ".join(parts)
+    """What is computed in another format than it is stored in: of one format the operations, of several the formats.
+
+    'relu, dot and some of matmul in fp16: computed in fp32'; 'tf32, fp16, bf16: some rows computed in fp32'.
+    """
+    wide: dict[str, dict[str, bool]] = {}  # by format of the arithmetic: formats or operations, and whether some rows have their own
+    for row in view.points:
+        if row.arithmetic != row.format:
+            wide.setdefault(row.arithmetic, {})[row.op if view.format else family(row.format)] = False
+    for row in view.points:
+        name = row.op if view.format else family(row.format)
+        for known in wide.values():
+            known |= {name: True} if name in known and row.arithmetic == row.format else {}
+    return "; ".join(_stored(view, arithmetic, wide[arithmetic]) for arithmetic in ordered(set(wide), ORDER))
+
+
+def _stored(view: View, arithmetic: str, partly: dict[str, bool]) -> str:
+    order = view.operations if view.format else [family(name) for name in view.formats]
+    names = sorted(partly, key=order.index)
+    whole, some = [name for name in names if not partly[name]], [name for name in names if partly[name]]
+    if view.format:
+        told = [*whole, *[f"some of {', '.join(some)}"] * bool(some)]
+        return f"{enumerate_words(told)} in {view.format}: computed in {arithmetic}"
+    parts = [f"{', '.join(some)}: some rows computed in {arithmetic}"] * bool(some)
+    return "; ".join([f"{', '.join(whole)}: computed in {arithmetic}"] * bool(whole) + parts)
 
 
 def draw_undrawn(page: Axes, view: View, left: float, top: float, width: float, room: int) -> None:

@@ -181,15 +181,17 @@ def test_roundings_are_half_the_epsilon_of_the_program():
 
 
 def test_what_is_computed_in_another_format_is_named():
-    assert page.storage_note(golden()) == "relu, dot and matmul in bf16: computed in fp32"
+    assert page.storage_note(golden()) == "bf16: computed in fp32"
+    assert page.storage_note(golden().only("bf16")) == "relu, dot and matmul in bf16: computed in fp32"
     mixed = changed(golden(), lambda r: r.op == "matmul" and r.format == "bf16" and r.naive, arithmetic="bf16")
-    assert page.storage_note(mixed) == "relu, dot and some of matmul in bf16: computed in fp32"
+    assert page.storage_note(mixed) == "bf16: some rows computed in fp32"
+    assert page.storage_note(mixed.only("bf16")) == "relu, dot and some of matmul in bf16: computed in fp32"
     native = changed(golden(), lambda r: True, arithmetic="bf16")
     assert page.storage_note(native.only("bf16")) == ""
     fp8 = changed(golden(), lambda r: r.format == "bf16", format="fp8_e4m3", arithmetic="fp8_e4m3")
     assert page.storage_note(fp8) == ""
     widened = changed(fp8, lambda r: r.format == "fp8_e4m3" and r.op == "dot", arithmetic="fp32")
-    assert page.storage_note(widened) == "dot in fp8: computed in fp32"
+    assert page.storage_note(widened.only("fp8_e4m3")) == "dot in fp8_e4m3: computed in fp32"
 
 
 def test_skipped_cases_are_counted_and_all_other_results_listed_by_reason():
