@@ -64,8 +64,8 @@ def _from_sheet(deck: Deck) -> Slide:
             panel.gap(0.7)
         hertz = _peak_of(deck).get("clock_hz")
         if hertz:  # the peak is proportional to the clock
-            panel.bars([Bar(f"peak at {share * hertz / 1e9:.3g} GHz", share, deck.scene.rate(share * deck.roof.flops_per_s), stage.hue, False)
-                        for share in _CLOCKS])
+            panel.bars([Bar(f"peak at {share * hertz / 1e9:.3g} GHz", share, deck.scene.rate(share * deck.roof.flops_per_s), stage.hue,
+                            False) for share in _CLOCKS])
 
     return Slide("limits", _promise(deck), " ".join(words), words, build_up.info(deck), 4, draw, axes=False)
 

@@ -96,7 +96,8 @@ def table(deck: Deck) -> Slide:
     lines, ends = _lines(deck, answered=False), _widest(deck)
     title = f"matmul does {lines[-1][5]} FLOP for each byte"
     if ends:
-        title = f"{spoken(ends[0].op)} does {digits(ends[0].intensity)} FLOP for each byte, {spoken(ends[1].op)} {digits(ends[1].intensity)}"
+        least, most = ends
+        title = f"{spoken(least.op)} does {digits(least.intensity)} FLOP for each byte, {spoken(most.op)} {digits(most.intensity)}"
     return Slide("operations", title, words, [" · ".join(filter(None, line[:6])) for line in lines],
                  predict(deck, "matmul", deck.shown.path[-1].shape), 5, lambda stage: _draw_table(stage, words, lines), axes=False)
 

@@ -141,5 +141,5 @@ def _name_ends(axes: Axes, rows: list[Row], place: Places, theme: Theme) -> None
     for row in {one.id: one for one in (max(telling, key=_clock_of), min(telling, key=_clock_of))}.values():
         low, high = map(log10, axes.get_xlim())
         right = log10(place[row.id][0]) > low + _RIGHT * (high - low)
-        axes.annotate(_who(row), place[row.id], (-9 if right else 9, -4), textcoords="offset points", size=SMALL, va="top", color=theme.text(row.format),
-                      ha="right" if right else "left")  # fmt: skip
+        axes.annotate(_who(row), place[row.id], (-9 if right else 9, -4), textcoords="offset points", size=SMALL, va="top",
+                      color=theme.text(row.format), ha="right" if right else "left")  # fmt: skip

@@ -55,7 +55,8 @@ def _operation_finding(view: View, op: str) -> str:
     if not fast:
         return f"{spoken(op)}: no finding rests on its rows"
     shown = [fast[0], fast[len(fast) // 2], fast[-1]] if len(fast) > _MOST_FORMATS else fast
-    told = [f"{rate(row.flops_per_s, 'FLOP/s') if row.flops_per_s else rate(row.bytes_per_s or 0.0, 'B/s')} in {row.format}" for row in shown]
+    speeds = [rate(row.flops_per_s, "FLOP/s") if row.flops_per_s else rate(row.bytes_per_s or 0.0, "B/s") for row in shown]
+    told = [f"{speed} in {row.format}" for speed, row in zip(speeds, shown)]
     return f"{spoken(op)}: {enumerate_words(told)}"
 
 
