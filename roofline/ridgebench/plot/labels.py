@@ -1,5 +1,6 @@
 """Fits text into its room and keeps labels from colliding, by deterministic rules."""
 
+import re
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -36,8 +37,8 @@ def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
 
 
 def wrap(text: str, size: float, room: float, lines: int, weight: str = "normal") -> list[str]:
-    """The text in at most `lines` lines of `room` inches; the last one is cut where it is too long."""
-    words, done = cut(text).split(" "), []
+    """The text in at most `lines` lines of `room` inches; the last one is cut where it is too long. No line begins with "%"."""
+    words, done = re.split(" (?!%)", cut(text)), []
     while words and len(done) < lines - 1:
         count = 1
         while count < len(words) and width(" ".join(words[: count + 1]), size, weight) <= room:

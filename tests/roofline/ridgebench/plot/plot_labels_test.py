@@ -65,3 +65,10 @@ def test_rates_have_prefixes(value, text):
 )
 def test_ticks_are_plain_numbers(value, text):
     assert units.tick(value) == text
+
+
+def test_no_line_begins_with_a_percent_sign():
+    text = "below it: GeLU, 88 % of the memory roof"
+    for room in range(1, 7):
+        assert not any(line.startswith("%") for line in wrap(text, 12, room, 4))
+    assert wrap(text, 12, 99, 1) == [text]
