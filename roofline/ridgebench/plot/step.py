@@ -36,6 +36,7 @@ _PLACES = {
     "network": "in the network of a layer",
 }
 _LARGE = 14.0  # points
+_MOST_SLOWER = 1.25  # a part by itself reads less from the caches than in the step
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -70,8 +71,16 @@ def _bars(step: Step) -> list[tuple[str, dict[str, float]]]:
     return [(name, parts) for name, parts in found if parts]
 
 
+def _slower_alone(step: Step) -> float:
+    """How many times as long as the step its parts took by themselves, where that is more than they can lose; else 0."""
+    ratio = step.record["sum_of_operations_s"] / step.record["time_s"]
+    return ratio if ratio > _MOST_SLOWER else 0.0
+
+
 def waterfall_title(step: Step) -> str:
     record = step.record
+    if _slower_alone(step):
+        return f"The step takes {seconds(record['time_s'])}"
     parts = _sums(step, lambda part: part.time_s) or {}
     shown, are = ("attention", "is") if record["step"] == "decode" else ("products", "are")
     of_parts = f"{shown} {are} {percent(parts[shown] / sum(parts.values()))} % of its parts"
@@ -104,7 +113,10 @@ def _page(found: StepFolder, step: Step, title: str, theme: Theme) -> tuple[Figu
     figure, page = new_page(theme)
     known = [part for part in provenance(found.environment) if not part.startswith(("fill ", "profile "))]  # a step has none
     write_last_line(page, " · ".join(known), "", theme)
-    return figure, page, write_head(page, title, [_device(found, step), _subtitle(step)], theme)
+    about = [_device(found, step), _subtitle(step)]
+    if step.ok and (ratio := _slower_alone(step)):
+        about.append(f"Its parts by themselves took {ratio:.2g} times as long as the step, as beside another process: no claim rests on them")
+    return figure, page, write_head(page, title, about, theme)
 
 
 def _legend(page: Axes, names: list[tuple[str, str]], top: float, theme: Theme) -> float:
@@ -234,8 +246,10 @@ def shares_of(step: Step) -> Optional[_Shares]:
                    ("by the FLOPs it executes", "by the FLOPs of the model"))
 
 
-def mfu_title(shares: _Shares) -> str:
+def mfu_title(shares: _Shares, step: Step) -> str:
     """'Products reach 75 % of the data sheet's peak, the step 46 %: 38 % of its time is not products'"""
+    if _slower_alone(step):
+        return f"The step reaches {percent(shares.executed)} % of {shares.of}"
     reached = f"Products reach {percent(shares.products)} % of {shares.of}, the step {percent(shares.executed)} %"
     if shares.lost < 0.005:
         return f"{reached}: all that is not a product costs nothing that shows"
@@ -243,7 +257,7 @@ def mfu_title(shares: _Shares) -> str:
 
 
 def _draw_mfu(found: StepFolder, step: Step, shares: _Shares, theme: Theme) -> Figure:
-    figure, page, top = _page(found, step, mfu_title(shares), theme)
+    figure, page, top = _page(found, step, mfu_title(shares, step), theme)
     names = ["its products by themselves", f"the step, {shares.names[0]}", f"the step, {shares.names[1]}"]
     values = [shares.products, shares.executed, shares.model]
     missing = max(shares.products - shares.executed, 0.0)

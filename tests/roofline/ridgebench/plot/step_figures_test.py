@@ -1,6 +1,7 @@
 """The figures of a measured step: what their titles say follows from the record, and nothing of a step that failed is timed."""
 
 import json
+import shutil
 
 import pytest
 from command_line import OK, ridgebench
@@ -27,6 +28,7 @@ def test_titles_follow_from_the_record(folder):
     (step,) = load_steps(folder).steps
     record = step.record
     roofs, whole = record["sum_of_roofs_s"], record["time_s"]
+    record["sum_of_operations_s"] = whole  # whatever else the machine did
     products = sum(part.time_s for part in step.parts if part.operation == "matmul") / sum(part.time_s for part in step.parts)
     title = step_figures.waterfall_title(step)
     assert f"the roofs need {100 * roofs / whole:.0f} %" in title.replace("≈", "") or roofs > whole
@@ -34,6 +36,22 @@ def test_titles_follow_from_the_record(folder):
     assert "as predicted" in step_figures.memory_title(step)
     record["peak_predicted_bytes"] *= 2
     assert "were predicted" in step_figures.memory_title(step)
+
+
+def test_titles_claim_nothing_of_parts_that_were_slower_by_themselves(folder, tmp_path):
+    (step,) = load_steps(folder).steps
+    step.record["sum_of_operations_s"] = 2 * step.record["time_s"]
+    shares = step_figures.shares_of(step)
+    assert "products" not in (step_figures.waterfall_title(step) + step_figures.mfu_title(shares, step)).lower()
+    record = json.loads((folder / "step.jsonl").read_text())
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    part = record["parts"][0]
+    part["time_s"] += 2 * record["time_s"] - record["sum_of_operations_s"]
+    record |= {"sum_of_operations_s": 2 * record["time_s"], "unexplained_s": -record["time_s"]}
+    (copy / "step.jsonl").write_text(json.dumps(record) + "\n")
+    assert ridgebench("plot", copy, "--out", tmp_path, "--formats", "svg").returncode == OK
+    for name in ("mfu-of-a-step.svg", "step-waterfall.svg"):
+        assert "took 2 times as long as the step" in (tmp_path / name).read_text("utf-8")
 
 
 def test_the_mfu_stands_beside_that_of_the_products(folder, tmp_path):
@@ -46,11 +64,11 @@ def test_the_mfu_stands_beside_that_of_the_products(folder, tmp_path):
     assert (shares.products, shares.executed) == pytest.approx((roofs / alone, roofs / whole))
     assert shares.model / shares.executed == pytest.approx(record["flops_model"] / record["flops_executed"])
     peak = 2 * record["flops_executed"] / alone
-    record |= {"hfu": record["flops_executed"] / whole / peak, "mfu": record["flops_model"] / whole / peak}
+    record |= {"sum_of_operations_s": whole, "hfu": record["flops_executed"] / whole / peak, "mfu": record["flops_model"] / whole / peak}
     shares = step_figures.shares_of(step)
     assert (shares.products, shares.executed, shares.model) == pytest.approx((0.5, record["hfu"], record["mfu"]))
-    assert f"Products reach 50 % of the data sheet's peak, the step {100 * record['hfu']:.0f} %" in step_figures.mfu_title(shares)
-    assert ("of its time is not products" in step_figures.mfu_title(shares)) == (whole > 1.005 * alone)
+    assert f"Products reach 50 % of the data sheet's peak, the step {100 * record['hfu']:.0f} %" in step_figures.mfu_title(shares, step)
+    assert ("of its time is not products" in step_figures.mfu_title(shares, step)) == (whole > 1.005 * alone)
     assert ridgebench("plot", folder, "--out", tmp_path, "--formats", "svg").returncode == OK
     assert "% of the measured roof" in (tmp_path / "mfu-of-a-step.svg").read_text("utf-8")
 
