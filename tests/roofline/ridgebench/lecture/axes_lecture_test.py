@@ -71,7 +71,7 @@ def test_formats_are_told_apart_in_greyscale(theme):
     lines = lines_of(drawn, "roof")
     names = {text.get_text(): text for axes in drawn.axes for text in axes.texts if text.get_gid() == DIRECT}
     assert len(lines) == len(of.formats) == 4
-    assert set(names) == {"fp32: ridge 20", "tf32: ridge 148", "fp16, bf16: ridge 295", "fp8: ridge 591"}
+    assert set(names) == {"fp32: ridge 20", "tf32: ridge 148", "fp16, bf16: ridge 295", "fp8: ridge 591", "ReLU", "matmul"}
     heights = [names[name].get_position()[1] for name in ("fp32: ridge 20", "tf32: ridge 148", "fp16, bf16: ridge 295", "fp8: ridge 591")]
     assert heights == sorted(heights), "the names are in the order of their roofs"
     for one, other in combinations(lines, 2) if theme.letters else ():
