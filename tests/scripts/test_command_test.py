@@ -41,7 +41,7 @@ def test_cmake_labels_some_tests_of_a_folder_and_not_all():
         pytest.skip(f"ctest lists no tests of {BUILD}")
     listed = json.loads(run("ctest", "--test-dir", BUILD, "--show-only=json-v1", "-R", "^python/").stdout)["tests"]
     labels = {test["name"]: [p["value"] for p in test["properties"] if p["name"] == "LABELS"] for test in listed}
-    assert labels["python/layers_test"] == labels["python/cli/step_test"] == labels["python/fuzz/readers_test"] == []
+    assert labels["python/layers_test"] == labels["python/cli/schemas_test"] == labels["python/fuzz/readers_test"] == []
     assert labels["python/cli/doctor/doctor_test"] == labels["python/cli/duel_test"] == labels["python/fleet/judge_test"] == [["slow"]]
     assert labels["python/docs/adding_test"] == labels["python/scripts/gate_binaries_test"] == [["thorough"]]
 
