@@ -5,13 +5,7 @@
 namespace ridgebench {
 namespace {
 
-const Registration add{{.operation = "add",
-                        .name = "onednn",
-                        .engine = Engine::memory,
-                        .arithmetic = Format::fp32,
-                        .origin = Origin::library,
-                        .supports = supports_onednn},
-                       Types<float, Bf16>{},
+const Registration add{onednn_elementwise("add", Engine::memory), Types<float, Bf16>{},
                        []<class T>() { return onednn<OneDnn::add, 2, T>(); }};
 
 }  // namespace

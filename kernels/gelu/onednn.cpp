@@ -5,13 +5,7 @@
 namespace ridgebench {
 namespace {
 
-const Registration gelu{{.operation = "gelu",
-                         .name = "onednn",
-                         .engine = Engine::fma,
-                         .arithmetic = Format::fp32,
-                         .origin = Origin::library,
-                         .supports = supports_onednn},
-                        Types<float, Bf16>{},
+const Registration gelu{onednn_elementwise("gelu", Engine::fma), Types<float, Bf16>{},
                         []<class T>() { return onednn<OneDnn::gelu_tanh, 1, T>(); }};
 
 }  // namespace

@@ -5,13 +5,7 @@
 namespace ridgebench {
 namespace {
 
-const Registration relu{{.operation = "relu",
-                         .name = "onednn",
-                         .engine = Engine::memory,
-                         .arithmetic = Format::fp32,
-                         .origin = Origin::library,
-                         .supports = supports_onednn},
-                        Types<float, Bf16>{},
+const Registration relu{onednn_elementwise("relu", Engine::memory), Types<float, Bf16>{},
                         []<class T>() { return onednn<OneDnn::relu, 1, T>(); }};
 
 }  // namespace

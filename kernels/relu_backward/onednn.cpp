@@ -5,12 +5,7 @@
 namespace ridgebench {
 namespace {
 
-const Registration relu_backward{{.operation = "relu_backward",
-                                  .name = "onednn",
-                                  .engine = Engine::memory,
-                                  .arithmetic = Format::fp32,
-                                  .origin = Origin::library,
-                                  .supports = supports_onednn},
+const Registration relu_backward{onednn_elementwise("relu_backward", Engine::memory),
                                  Types<float, Bf16>{},
                                  []<class T>() { return onednn<OneDnn::relu_backward, 2, T>(); }};
 

@@ -85,6 +85,15 @@ Technique onednn_product(const std::string& operation, Format format) {
   return technique;
 }
 
+Technique onednn_elementwise(const std::string& operation, Engine engine) {
+  return {.operation = operation,
+          .name = "onednn",
+          .engine = engine,
+          .arithmetic = Format::fp32,
+          .origin = Origin::library,
+          .supports = supports_onednn};
+}
+
 #ifdef RIDGEBENCH_ONEDNN
 
 namespace {

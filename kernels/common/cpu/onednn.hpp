@@ -39,6 +39,9 @@ std::optional<std::string> supports_onednn(const Machine& machine, const Shape& 
 // pairs of AVX512_BF16, or in fp32 after widening, as the processor and ONEDNN_MAX_CPU_ISA allow.
 Technique onednn_product(const std::string& operation, Format format);
 
+// The technique `onednn` of an elementwise operation in fp32 or bf16, computed in fp32.
+Technique onednn_elementwise(const std::string& operation, Engine engine);
+
 // A primitive with the memory descriptors of its operands.
 class OneDnnPrimitive;
 using OneDnnPlan = std::shared_ptr<const OneDnnPrimitive>;
