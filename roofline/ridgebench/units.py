@@ -5,7 +5,7 @@ from math import log10
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _WIDEST = 1e5  # from here on a number in one unit with others is too wide
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def digits(value: float) -> str:
@@ -44,12 +44,17 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}" if share == 0 or share >= 0.005 else "<1"
 
 
+def superscript(number: int) -> str:
+    """An exponent: ⁻⁶."""
+    return str(number).translate(_SUPERSCRIPTS)
+
+
 def tick(value: float) -> str:
     """A power of ten as a plain number, 0.001 to 1,000; smaller ones as 10⁻⁶."""
     if value >= 1:
         return f"{value:,.0f}"
     power = round(log10(value))
-    return f"{value:.3g}" if power >= -3 else f"10⁻{str(-power).translate(_SUPERSCRIPTS)}"
+    return f"{value:.3g}" if power >= -3 else f"10{superscript(power)}"
 
 
 def enumerate_words(words: list[str]) -> str:

@@ -4,14 +4,13 @@ from math import log2, prod
 from typing import Optional
 
 from ridgebench.plot.finding import spoken
-from ridgebench.units import digits, enumerate_words, in_one_unit
+from ridgebench.units import digits, enumerate_words, in_one_unit, superscript
 
 from .build_up import predict
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage
 from .model import Mark
 
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LONG = 1 << 20  # from here on a power of two is written as one
 _HEAD = ("operation", "size", "FLOPs", "", "bytes", "FLOP per byte", "limit")
 # Where each column lies, as a share of the slide's width, and which side of it.
@@ -27,7 +26,7 @@ def _sizes(mark: Mark) -> dict[str, int]:
 def _power(size: int) -> str:
     """A size as a number, a large power of two as 2²⁹."""
     power = int(log2(size)) if size else 0
-    return f"2{str(power).translate(_SUPERSCRIPTS)}" if size >= _LONG and size == 1 << power else str(size)
+    return f"2{superscript(power)}" if size >= _LONG and size == 1 << power else str(size)
 
 
 def _size_of(mark: Mark, fixed: int) -> str:
@@ -50,7 +49,7 @@ def _formula(mark: Mark) -> str:
         return ""
     number = f"{round(each)}" if round(each) > 1 else ""
     equal = len(set(sizes.values())) == 1
-    power = str(len(sizes)).translate(_SUPERSCRIPTS) if len(sizes) > 1 else ""
+    power = superscript(len(sizes)) if len(sizes) > 1 else ""
     return f"{number}n{power}" if equal else f"{number}{''.join(sizes)}"
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from ridgebench.records import Row
-from ridgebench.units import counted, digits, enumerate_words
+from ridgebench.units import counted, digits, enumerate_words, superscript
 from ridgebench.view import PRODUCTS, View
 
 from . import grid
@@ -24,7 +24,6 @@ _NAME = 0.2  # width of the rail's name and a point, as a share of a panel
 ROUNDING = {"fp32": -24, "tf32x3": -24, "tf32": -11, "fp16": -11, "bf16": -8, "fp8_e4m3": -4, "fp8_e5m2": -3}
 _VARIANCE = {"normal": 1.0, "uniform": 1 / 3, "integers": 2.0}  # of an input, by fill (kernels/common/random.hpp)
 _TERMS = {"dot": "n", "matvec": "n", "matmul": "k", "matmul_gelu": "k"}  # the dimension over which an operation sums products
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NONE = 2.0**-30  # errors below count as none: kernels compute in formats that round at 2^-24 or above
 _APART = 0.17  # inches between two numbers of the y axis
 _SAME = 1.05  # speeds that differ by less are not compared
@@ -51,7 +50,7 @@ def error_of(view: View, row: Row) -> float:
 
 def _bits(value: float) -> str:
     """The nearest power of two: '2⁻⁸'."""
-    return f"2{str(round(log2(value))).translate(_SUPERSCRIPTS)}"
+    return f"2{superscript(round(log2(value)))}"
 
 
 def _checked(view: View) -> list[Row]:

@@ -12,7 +12,7 @@ from ridgebench.plot.style import THEMES, Theme
 from ridgebench.units import and_more
 
 from . import chart, data, frame, legend, lines, sections, table
-from .presets import presets
+from .presets import everything
 from .sources import Content
 
 _MOST_NAMES = 3  # devices in the title
@@ -80,7 +80,7 @@ def document(content: Content) -> str:
     parts = {
         "policy": policy,
         "title": escape(_title(content)),
-        "heading": escape(presets(content)[-1].heading),
+        "heading": escape(everything(content).heading),
         "style": css,
         "cards": sections.run_cards(content),
         "legend": legend.legend(content),

@@ -65,6 +65,12 @@ def _beside_finding(content: Content) -> str:
     return runs_title([OneRun(run.view, run.name, run.letter) for run in content.runs[: len(LETTERS)]])
 
 
+def everything(content: Content) -> _Preset:
+    """The view of all rows of all runs."""
+    several = len(content.runs) > 1
+    return _Preset("Everything", _beside_finding(content) if several else finding(content.runs[0]), beside=True)
+
+
 def presets(content: Content) -> list[_Preset]:
     """The views of a report, the one that it opens on first."""
     first = content.runs[0]
@@ -74,4 +80,4 @@ def presets(content: Content) -> list[_Preset]:
         found.append(_Preset(f"{spoken(op)}{f' of {first.letter}' if several else ''}", _operation_finding(first.view, op), None, op, 0))
     if several:
         found.append(_Preset(f"All runs{f' in {name}' if name else ''}", _beside_finding(content), name, beside=True))
-    return [*found, _Preset("Everything", _beside_finding(content) if several else finding(first), beside=True)]
+    return [*found, everything(content)]
