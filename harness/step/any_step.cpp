@@ -10,12 +10,17 @@
 namespace ridgebench {
 namespace {
 
-void describe_train(const StepPlan& plan, const TrainingStep& step, StepRecord& record) {
-  record.step = StepKind::train;
+template <class Step>
+void describe_sizes(StepKind kind, const Step& step, StepRecord& record) {
+  record.step = kind;
   record.layers = step.layers;
   record.width = step.width;
   record.batch = step.batch;
   record.format = step.format;
+}
+
+void describe_train(const StepPlan& plan, const TrainingStep& step, StepRecord& record) {
+  describe_sizes(StepKind::train, step, record);
   record.activation = step.activation;
   record.optimizer = step.optimizer;
   record.master = step.master;
@@ -31,11 +36,7 @@ void describe_train(const StepPlan& plan, const TrainingStep& step, StepRecord& 
 }
 
 void describe_decode(const DecodeStep& step, StepRecord& record) {
-  record.step = StepKind::decode;
-  record.layers = step.layers;
-  record.width = step.width;
-  record.batch = step.batch;
-  record.format = step.format;
+  describe_sizes(StepKind::decode, step, record);
   record.model = step.model;
   record.model_layers = step.model_layers;
   record.context = step.context;

@@ -34,7 +34,7 @@ class DecodeBuilder {
   }
 
  private:
-  // What a layer keeps from step to step.
+  // The tensors that a layer keeps from step to step.
   struct Layer {
     TensorId attention_norm;
     TensorId q, k, v, o;

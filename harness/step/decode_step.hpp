@@ -34,10 +34,10 @@ struct DecodeStep {
   [[nodiscard]] double model_flops() const;
 };
 
-// The sizes of a model. Throws UsageError for a model whose layers are no plain ones.
+// The sizes of a model. Throws UsageError for a model with other layers.
 DecodeStep decode_step(const Transformer& model);
 
-// Throws UsageError for layers beyond those of the model, sizes below 1, FLOPs beyond kLargestStep,
+// Throws UsageError for more layers than the model has, sizes below 1, FLOPs beyond kLargestStep,
 // too many launches, formats other than fp32, fp16 and bf16, and heads that an operation refuses.
 void check(const DecodeStep& step);
 

@@ -114,7 +114,7 @@ class StepMeasurer {
     return sums;
   }
 
-  // Compares loss and gradients of training with those of a step in fp64.
+  // Compares the loss and the gradients of training with a step in fp64.
   std::optional<std::string> end_to_end(StepRecord& record, Chain& chain) {
     const auto* const step = std::get_if<TrainingStep>(&request_.plan.step);
     if (step == nullptr) return std::nullopt;
@@ -244,8 +244,8 @@ class StepMeasurer {
     return sum;
   }
 
-  // Whether a part of a model may read its weights and its keys and values from the caches, because
-  // the step before has left them there. The whole model could not.
+  // Returns true if the caches may keep the weights, keys and values of a part of a model from one
+  // step to the next. They cannot keep those of the whole model.
   [[nodiscard]] bool can_stay_in_cache(const StepRecord& record) const {
     if (record.step != StepKind::decode || record.model_layers == record.layers) return false;
     const nlohmann::ordered_json& live = record.timeline.front().live;

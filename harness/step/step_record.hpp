@@ -58,14 +58,14 @@ struct StepRecord {
   std::int64_t width = 0;
   std::int64_t batch = 0;
   Format format = Format::fp32;
-  // Of a step of training.
+  // Null in a decode step.
   std::optional<Activation> activation = std::nullopt;
   std::optional<Optimizer> optimizer = std::nullopt;
   std::optional<bool> master = std::nullopt;
   std::optional<std::string> checkpoint = std::nullopt;
   std::optional<std::int64_t> micro_batches = std::nullopt;
   std::optional<ZeroGrad> zero_grad = std::nullopt;
-  // Of a step of decoding.
+  // Null in a training step.
   std::optional<std::string> model = std::nullopt;
   std::optional<std::int64_t> model_layers = std::nullopt;
   std::optional<std::int64_t> context = std::nullopt;
@@ -173,7 +173,7 @@ inline constexpr KeyList kStepKeys{
     Key{"model_time_s", &StepRecord::model_time_s, "s", "decode, scaled and not measured: time_s x model_layers / layers; without embedding, last norm and lm_head; null if caches can serve the layers", kPositive},
     Key{"model_tokens_per_s", &StepRecord::model_tokens_per_s, "1/s", "decode, scaled and not measured: batch / model_time_s", kPositive},
     Key{"flops_model", &StepRecord::flops_model, "FLOP", "train: 6 x parameters x rows; decode: 2 x parameters x rows, and the two products of attention", kPositive},
-    Key{"flops_executed", &StepRecord::flops_executed, "FLOP", "of the products that the step executes, those of attention among them", kPositive},
+    Key{"flops_executed", &StepRecord::flops_executed, "FLOP", "of all products that the step executes, including the two of attention", kPositive},
     Key{"mfu", &StepRecord::mfu, "", "flops_model / (time_s x dense peak of the data sheet); null without a data sheet", kNotNegative},
     Key{"hfu", &StepRecord::hfu, "", "flops_executed / (time_s x that peak)", kNotNegative},
     Key{"peak_bytes", &StepRecord::peak_bytes, "byte", "the most that lived at once, counted where the step allocates", kPositive},

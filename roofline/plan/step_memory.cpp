@@ -12,7 +12,7 @@ namespace {
 constexpr double kLabelBytes = 4;  // int32
 constexpr double kLossBytes = 4;   // fp32, one a row
 
-// Of sizes that 64 bits may not hold.
+// As rounded_tensor_bytes, for sizes beyond 64 bits.
 double rounded(double bytes) {
   constexpr auto kAlignment = static_cast<double>(kTensorAlignment);
   return std::ceil(bytes / kAlignment) * kAlignment;

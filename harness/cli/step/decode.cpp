@@ -47,8 +47,7 @@ void add_step_decode_command(CLI::App& step, const std::vector<std::string>& com
       ->required()
       ->transform(size);
   command
-      ->add_option("--layers", options->sizes.layers,
-                   "Layers that are measured, of those of the model; default 1")
+      ->add_option("--layers", options->sizes.layers, "Layers of the model to measure; default 1")
       ->transform(number_in(1, 1e4, "a whole number from 1 to 10000"));
   command
       ->add_option("--format", options->step.format,

@@ -21,7 +21,7 @@ struct StepOptions {
   bool json = false;
 };
 
-// Adds them to a command, behind its own. `formats` is the help of --format.
+// Adds them to a command, after its own options.
 void add_step_options(CLI::App& command, StepOptions& options);
 
 // Measures the step of `options.request.plan` on the device, prints it and keeps it in a results
@@ -34,7 +34,7 @@ void add_step_train_command(CLI::App& step, const std::vector<std::string>& comm
 void add_step_decode_command(CLI::App& step, const std::vector<std::string>& command_line,
                              ExitCode& code);
 
-// What the help of each kind ends with.
+// The help of each kind ends with this text.
 inline constexpr const char* kStepFooter =
     "Every launch is verified on the inputs that it meets, before the timing. The step is timed as "
     "one chain of launches, and each part of it by itself. Exit codes: 0 measured, 2 usage, 3 "
