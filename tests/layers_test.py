@@ -37,7 +37,6 @@ CUDA_HEADER = re.compile(r"^(cuda|cublas|cub/|nvml|nvtx|nvToolsExt|cooperative_g
 # A .cpp may call CUDA where its folder or its name says so.
 CALLS_CUDA = re.compile(r"/cuda/.*\.cpp$|/cublas[a-z_]*\.cpp$")
 DEVICE_CODE = re.compile(r"__global__|__device__|<<<")
-GENERATED = "harness/build_info.hpp"
 PACKAGE = "roofline/ridgebench"
 OPENING_COMMENT_LINES = range(2, 9)
 
@@ -78,7 +77,7 @@ def forbidden_includes(root: Path) -> list[str]:
             own = there == "kernels/<operation>" and included.split("/")[:2] == path.split("/")[:2]
             if there is not None and there not in MAY_INCLUDE[here] and not own:
                 found.append(f"{path} includes {included}")
-            if there is None and included != GENERATED and (root / folder / included).is_file():
+            if there is None and (root / folder / included).is_file():
                 found.append(f"{path} includes {included} by a path that is not from the root")
     return found
 
@@ -239,7 +238,7 @@ SOUND = {
     "harness/device/cuda/device.cpp": "#include <cuda_runtime.h>\n",
     "harness/results/record.hpp": '#include "harness/base/clock.hpp"\n',
     "harness/measure/case.hpp": '#include "harness/device/device.hpp"\n#include "harness/results/record.hpp"\n',
-    "harness/cli/run.cpp": '#include "harness/build_info.hpp"\n#include "harness/measure/case.hpp"\n',
+    "harness/cli/run.cpp": '#include "harness/measure/case.hpp"\n',
     "harness/c/own_run.cpp": '#include "harness/cli/run.hpp"\n',
     "roofline/ridgebench/files.py": "import json\n",
     "roofline/ridgebench/plot/page.py": "from ridgebench.files import read\nfrom . import style\n",

@@ -7,11 +7,11 @@
 #include <new>
 #include <system_error>
 
+#include "harness/base/build_info.hpp"
 #include "harness/base/loaded_kernels.hpp"
 #include "harness/base/printable.hpp"
 #include "harness/base/process.hpp"
 #include "harness/base/terminal.hpp"
-#include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options/config_option.hpp"
 #include "harness/cli/python/python_commands.hpp"

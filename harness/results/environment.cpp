@@ -12,9 +12,9 @@
 #include <random>
 #include <sstream>
 
+#include "harness/base/build_info.hpp"
 #include "harness/base/loaded_kernels.hpp"
 #include "harness/base/ungated.hpp"
-#include "harness/build_info.hpp"
 #include "harness/results/held_back.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/cpu/onednn.hpp"

@@ -19,7 +19,7 @@ build() {
   # shellcheck disable=SC2086
   "$2" --build "$4" --parallel 2 --target $1
   "$4/ridgebench" list --device cpu --filter '(?i)^MATMUL/\w+/fp[[:digit:]]+/' | grep matmul
-  compiler=$(sed -n 's/.* compiler = "\(.*\)";/\1/p' "$4/generated/harness/build_info.hpp")
+  compiler=$(sed -n 's/.* compiler = "\(.*\)";/\1/p' "$4/generated/harness/base/build_info.cpp")
   echo "$compiler, CMake $("$2" --version | sed -n '1s/.* //p')" >"$4/versions"
 }
 

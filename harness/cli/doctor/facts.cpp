@@ -1,6 +1,6 @@
 #include "harness/cli/doctor/facts.hpp"
 
-#include "harness/build_info.hpp"
+#include "harness/base/build_info.hpp"
 
 namespace ridgebench::doctor {
 

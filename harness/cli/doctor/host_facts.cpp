@@ -8,8 +8,8 @@
 #include <ranges>
 #include <vector>
 
+#include "harness/base/build_info.hpp"
 #include "harness/base/loaded_file.hpp"
-#include "harness/build_info.hpp"
 #include "harness/cli/doctor/facts.hpp"
 #include "harness/cli/doctor/finding.hpp"
 #include "harness/cli/doctor/listed_device.hpp"

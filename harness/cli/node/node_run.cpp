@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "harness/base/build_info.hpp"
 #include "harness/base/child.hpp"
 #include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
-#include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/device/open_devices.hpp"
