@@ -5,6 +5,8 @@
 # SVE only. The include decides, because such a file needs it anyway:
 # a folder or a suffix would state the same fact twice. Object libraries, because a static library would
 # drop the registrations.
+set(RIDGEBENCH_HOST_LEVELS all CACHE STRING "Levels of x86-64 that host kernels are compiled for: all, or native for this processor's only")
+
 function(add_host_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cpp" "${CMAKE_SOURCE_DIR}/kernels/*/host/*.cpp"
@@ -46,6 +48,10 @@ function(add_host_kernels target)
     set(levels v2:2)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       list(APPEND levels v3:3 v4:4)
+      native_level(native)
+      if(native)
+        set(levels ${native})
+      endif()
     endif()
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
     set(levels armv8:0)
@@ -72,4 +78,25 @@ function(add_host_kernels target)
   endforeach()
   target_sources(${target} INTERFACE ${objects})
   target_link_libraries(${target} INTERFACE ridgebench_common)
+endfunction()
+
+# Sets <result> to the level of this processor, in the form of the list above, if the kernels are compiled for it only. The
+# program then refuses other processors, because it would measure slower kernels there, or none.
+function(native_level result)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT RIDGEBENCH_HOST_LEVELS MATCHES "^(all|native)$")
+    message(FATAL_ERROR "RIDGEBENCH_HOST_LEVELS is '${RIDGEBENCH_HOST_LEVELS}'; allowed: all, native")
+  endif()
+  if(RIDGEBENCH_HOST_LEVELS STREQUAL "all" OR CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  set(source "${CMAKE_BINARY_DIR}/generated/native_level.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT
+"#include \"kernels/common/isa_level.cpp\"
+int main() { return static_cast<int>(ridgebench::host_isa()) + 1; }
+")
+  try_run(level compiled "${CMAKE_BINARY_DIR}/native_level" "${source}" CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR}"
+    CXX_STANDARD 20)
+  set(${result} v${level}:${level} PARENT_SCOPE)
+  set_source_files_properties(kernels/common/isa_level.cpp PROPERTIES COMPILE_DEFINITIONS RIDGEBENCH_ONLY_ISA=v${level})
 endfunction()

@@ -66,9 +66,19 @@ is_current() {
     -not -path '*/__pycache__/*' -newer "$program" -print -quit) ]]
 }
 
+# A checkout may have come from a machine with another processor, or be mounted on several: the program refuses with 7.
+serves_this_processor() {
+  "$program" list --device cpu --op relu >/dev/null 2>&1
+  [[ $? -ne 7 ]]
+}
+
+# The nodes of a cluster share a build. Elsewhere kernels for this processor are enough.
+levels=native
+if has_scheduler || in_job; then levels=all; fi
+
 # A job sets up nothing that it can do without, because it may have no network.
-if ! is_current; then
-  scripts/setup.sh && scripts/build.sh --program "$preset" -DRIDGEBENCH_TESTS=OFF || exit 8
+if ! is_current || ! serves_this_processor; then
+  scripts/setup.sh && scripts/build.sh --program "$preset" -DRIDGEBENCH_TESTS=OFF "-DRIDGEBENCH_HOST_LEVELS=$levels" || exit 8
 elif ! in_job && ! can_draw; then
   scripts/setup.sh
 fi

@@ -24,7 +24,7 @@ for argument in "$@"; do
   esac
 done
 scripts/setup.sh --dev ${checks:+--checks}
-scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
+scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON -DRIDGEBENCH_HOST_LEVELS=all
 
 log=build/$preset/tests.log
 status=0

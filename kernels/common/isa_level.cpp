@@ -30,6 +30,21 @@ Isa host_isa() {
 #endif
 }
 
+Isa only_isa() {
+#ifdef RIDGEBENCH_ONLY_ISA
+  return Isa::RIDGEBENCH_ONLY_ISA;
+#else
+  return Isa::none;
+#endif
+}
+
+std::string wrong_isa(Isa only, Isa host) {
+  if (only == Isa::none || only == host) return "";
+  std::string message = "this program was built for ";
+  message.append(name(only)).append(" processors only, and this one is ").append(name(host));
+  return message + "; allowed: build it here, or with -DRIDGEBENCH_HOST_LEVELS=all";
+}
+
 int host_sve_bytes() {
 #if defined(__aarch64__)
   const int vector_length = prctl(PR_SVE_GET_VL);  // fails without SVE

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "kernels/common/enum_names.hpp"
 
@@ -19,6 +20,13 @@ constexpr auto names_of(Isa) {
 // Newest level that this processor and its operating system support; none on an architecture that
 // has no level here.
 Isa host_isa();
+
+// The level that this build has techniques for, if it has them for one only; else none.
+Isa only_isa();
+
+// A build that has techniques for `only` does not serve a processor of the level `host`: what the
+// user reads then, else empty.
+std::string wrong_isa(Isa only, Isa host);
 
 // Bytes of an SVE register as the kernel sets it; 0 without SVE.
 int host_sve_bytes();

@@ -162,6 +162,18 @@ def test_the_host_half_is_built_alone_only_where_asked(wanted, nvcc, tmp_path):
     assert "is too old" in message(cmake(*arguments, f"-DRIDGEBENCH_CUDA={wanted}"))
 
 
+def test_host_kernels_are_for_all_levels_or_for_this_processor(tmp_path):
+    arguments = ("-S", ROOT, "-B", tmp_path / "build", "-DRIDGEBENCH_TESTS=OFF", "-DRIDGEBENCH_CUDA=OFF")
+    assert "RIDGEBENCH_HOST_LEVELS is 'mine'; allowed: all, native" in message(cmake(*arguments, "-DRIDGEBENCH_HOST_LEVELS=mine"))
+    assert cmake(*arguments, "-DRIDGEBENCH_HOST_LEVELS=native").returncode == 0
+    only = re.findall(r"RIDGEBENCH_ONLY_ISA=\w+", (tmp_path / "build/compile_commands.json").read_text())
+    isas = set(re.findall(r"RIDGEBENCH_ISA=(\w+)", (tmp_path / "build/compile_commands.json").read_text()))
+    assert not only or {f"RIDGEBENCH_ONLY_ISA={isa}" for isa in isas} == set(only)
+    assert cmake(*arguments, "-DRIDGEBENCH_HOST_LEVELS=all").returncode == 0
+    commands = (tmp_path / "build/compile_commands.json").read_text()
+    assert "RIDGEBENCH_ONLY_ISA" not in commands and set(re.findall(r"RIDGEBENCH_ISA=(\w+)", commands)) >= isas
+
+
 COMPILERS = [
     ("GNU", "10.2.1", 8, "/opt/c++ (GNU 10.2.1) is too old: ridgebench needs GCC 11 or clang 16, or newer"),
     ("Clang", "15.0.7", 8, "/opt/c++ (Clang 15.0.7) is too old: ridgebench needs GCC 11 or clang 16, or newer"),

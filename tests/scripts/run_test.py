@@ -124,6 +124,26 @@ def test_a_newer_source_is_built_again(machine):
     assert built(machine) == ["release"] * 2
 
 
+def levels(machine: Machine) -> list[str]:
+    return [word.split("=")[1] for word in machine.calls("cmake --preset")[-1].split() if "HOST_LEVELS" in word]
+
+
+def test_a_program_for_another_processor_is_built_again(machine):
+    machine.add_file(machine.folder / "program", '#!/bin/sh\n[ "$1" != list ] || exit 7\n')
+    assert machine.call("run.sh", "--build-only").returncode == 0
+    assert machine.call("run.sh", "--build-only").returncode == 0
+    assert built(machine) == ["release"] * 2
+
+
+def test_only_a_cluster_needs_kernels_for_all_processors(machine):
+    assert machine.call("run.sh", "--build-only").returncode == 0
+    assert levels(machine) == ["native"]
+    machine.add("sbatch")
+    os.utime(machine.root / "build/release/ridgebench", (0, 0))
+    assert machine.call("run.sh", "--build-only").returncode == 0
+    assert levels(machine) == ["all"]
+
+
 @pytest.mark.parametrize("arguments", [["--build-only"], ["--filter", "relu", "--build-only"]])
 def test_build_only(machine, arguments):
     machine.add("nvcc")
@@ -186,6 +206,7 @@ def test_a_build_that_fails_ends_with_8(machine):
 
 
 WAITS = """#!/bin/sh
+[ "$1" != list ] || exit 0
 trap 'echo "measured: kept" >>{log}; exit 3' TERM
 trap '' INT
 touch {log}.began

@@ -23,8 +23,9 @@ case $1 in
   --build) mkdir -p "$2"; cp {program} "$2/ridgebench" ;;
 esac
 """
-# `ridgebench run` measures a row, and ends with the exit code 3, which is not usual.
+# `ridgebench run` measures a row, and ends with the exit code 3, which is not usual. `list` says that it serves the processor.
 PROGRAM = """#!/bin/sh
+[ "$1" != list ] || exit 0
 echo "measured: $*" >>{log}
 mkdir -p results/local/1 && ln -sfn 1 results/local/latest && echo '{{}}' >results/local/1/records.jsonl
 exit 3

@@ -204,12 +204,15 @@ nlohmann::ordered_json CpuDevice::identity() const {
 
 namespace {
 
-const RegisterDevices cpu_devices{{.name = "cpu", .open = [](const std::string& text) {
-                                     if (text.empty())
-                                       return std::unique_ptr<Device>(new CpuDevice);
-                                     throw UsageError("unknown device 'cpu:" + text +
-                                                      "'; allowed: cpu");
-                                   }}};
+std::unique_ptr<Device> open_cpu(const std::string& text) {
+  if (!text.empty()) throw UsageError("unknown device 'cpu:" + text + "'; allowed: cpu");
+  if (const std::string wrong = wrong_isa(only_isa(), host_isa()); !wrong.empty()) {
+    throw DeviceError(wrong);
+  }
+  return std::make_unique<CpuDevice>();
+}
+
+const RegisterDevices cpu_devices{{.name = "cpu", .open = open_cpu}};
 
 }  // namespace
 }  // namespace ridgebench
