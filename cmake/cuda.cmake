@@ -36,6 +36,8 @@ if(NOT RIDGEBENCH_USABLE_NVCC STREQUAL "${RIDGEBENCH_NVCC} ${CMAKE_CUDA_HOST_COM
 endif()
 set(CMAKE_CUDA_COMPILER "${RIDGEBENCH_NVCC}")
 choose_cuda_architectures("${RIDGEBENCH_NVCC}" CMAKE_CUDA_ARCHITECTURES)
+# nvcc compiles device code with -O3 unless it is given a level. The host's part of a CUDA file only launches kernels.
+set(CMAKE_CUDA_FLAGS_RELEASE "-DNDEBUG -Xcompiler=-O1" CACHE STRING "Flags of nvcc in release builds")
 enable_language(CUDA)
 find_package(CUDAToolkit ${RIDGEBENCH_OLDEST_CUDA} REQUIRED)
 has_hopper("${CMAKE_CUDA_ARCHITECTURES}" "${CMAKE_CUDA_ARCHITECTURES_NATIVE}" RIDGEBENCH_HOPPER_CHOSEN)

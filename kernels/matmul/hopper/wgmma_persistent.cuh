@@ -220,4 +220,46 @@ struct TileList {
 using FastTiles = TileList<false, kFastTiles>;
 using PromotedTiles = TileList<true, kPromotedTiles>;
 
+// One technique, which takes the tile that arithmetic suggests, and its tuned twin, which takes the
+// fastest.
+template <class List, bool kGelu, class... Products>
+std::array<Registration, 2> persistent_registrations(const Technique& technique,
+                                                     std::string_view tuned_name,
+                                                     Types<Products...> types) {
+  Technique tuned = technique;
+  tuned.name = tuned_name;
+  const auto bind_for = []<class P>() {
+    using A = typename P::A;
+    using B = typename P::B;
+    using Out = typename P::Out;
+    if constexpr (kGelu) {
+      return bind_gelu<List, A, B, Out>;
+    } else {
+      return bind_plain<List, A, B, Out>;
+    }
+  };
+  return {
+      Registration(technique, types,
+                   [=]<class P>() {
+                     return planned(
+                         prepare_choice<List, kGelu, typename P::A, typename P::B, typename P::Out>,
+                         bind_for.template operator()<P>(), all_choices<List>);
+                   }),
+      Registration(tuned, types, [=]<class P>() {
+        return planned(prepare_tuned<List, kGelu, typename P::A, typename P::B, typename P::Out>,
+                       bind_for.template operator()<P>(), all_choices<List>);
+      })};
+}
+
+inline Technique persistent_technique(const std::string& operation, const std::string& name,
+                                      double accumulation_error, double approximation_error) {
+  return {.operation = operation,
+          .name = name,
+          .engine = Engine::tensor,
+          .supports = supports_persistent,
+          .accumulator_bits = accumulation_error == kFp8SumError ? kFp8SumBits : 0,
+          .accumulation_error = accumulation_error,
+          .approximation_error = approximation_error};
+}
+
 }  // namespace ridgebench::cuda
