@@ -28,8 +28,8 @@ __device__ void load_groups(float (&x)[kCount], const float* shared) {
 
 template <Layout kLayout, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kTile, 2)
-    matmul_register_tile(Product<A, B, Out> product, Epilogue epilogue, bool aligned_a,
-                         bool aligned_b, bool aligned_c) {
+    matmul_register_tile(Product<A, B, Out> product, Widen<A> widen_a, Widen<B> widen_b,
+                         Epilogue epilogue, bool aligned_a, bool aligned_b, bool aligned_c) {
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
   alignas(16) __shared__ KTile a[2];  // the current k-tile and the next
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(kTile, 2)
   const int thread_m = warp / 2 * 64 + lane / 2 % 8 * 4;
   const int thread_n = warp % 2 * 64 + (lane / 16 * 2 + lane % 2) * 4;
 
-  store<a_k_major>(a[0], fetch<a_k_major>(product.a, tile_m, 0, aligned_a));
-  store<b_k_major>(b[0], fetch<b_k_major>(product.b, tile_n, 0, aligned_b));
+  store<a_k_major>(a[0], fetch<a_k_major>(product.a, tile_m, 0, aligned_a), widen_a);
+  store<b_k_major>(b[0], fetch<b_k_major>(product.b, tile_n, 0, aligned_b), widen_b);
   __syncthreads();
   float accumulators[8][16] = {};
   int current = 0;
@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(kTile, 2)
       }
     }
     current ^= 1;
-    store<a_k_major>(a[current], next_a);
-    store<b_k_major>(b[current], next_b);
+    store<a_k_major>(a[current], next_a, widen_a);
+    store<b_k_major>(b[current], next_b, widen_b);
     __syncthreads();
   }
   const auto column = [&](int j) { return tile_n + thread_n + j / 4 * 16 + j % 4; };
@@ -86,15 +86,20 @@ __global__ void __launch_bounds__(kTile, 2)
   }
 }
 
-template <Layout kLayout, class A, class B, class Out, class Epilogue>
-Launch launch(const Queue& queue, const Product<A, B, Out>& product, Epilogue epilogue) {
+// P is the product's types.
+template <Layout kLayout, class P, class Epilogue>
+Launch launch(const Queue& queue, const Shape& shape, const typename P::A* a,
+              const typename P::B* b, typename P::Out* c, Epilogue epilogue) {
+  const Product product(shape, reinterpret_cast<const KTileElement<typename P::A>*>(a),
+                        reinterpret_cast<const KTileElement<typename P::B>*>(b), c);
   const dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
   const bool aligned_a = product.a.is_vectorizable(kTileK);
   const bool aligned_b = product.b.is_vectorizable(kTileK);
   const bool aligned_c = can_store_vector(product.c, product.n, 4);
   return [=, stream = stream_of(queue)] {
-    matmul_register_tile<kLayout>
-        <<<grid, kTile, 0, stream>>>(product, epilogue, aligned_a, aligned_b, aligned_c);
+    matmul_register_tile<kLayout><<<grid, kTile, 0, stream>>>(product, widen_from<typename P::A>(),
+                                                              widen_from<typename P::B>(), epilogue,
+                                                              aligned_a, aligned_b, aligned_c);
   };
 }
 
@@ -102,14 +107,14 @@ template <class P>
 Launch bind(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
             typename P::Out* c) {
   return with_layout(shape.layout(), [&](auto layout) {
-    return launch<layout>(queue, Product(shape, a, b, c), Plain{});
+    return launch<layout, P>(queue, shape, a, b, c, Plain{});
   });
 }
 
 template <class P>
 Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
                  const typename P::Out* bias, typename P::Out* c) {
-  return launch<Layout::nt>(queue, Product(shape, a, b, c), BiasGelu<typename P::Out>{bias});
+  return launch<Layout::nt, P>(queue, shape, a, b, c, BiasGelu<typename P::Out>{bias});
 }
 
 Technique technique(const std::string& operation, double approximation_error = 0) {

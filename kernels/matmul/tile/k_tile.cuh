@@ -18,6 +18,35 @@ inline constexpr int kTileK = 8;  // also the contiguous elements that one threa
 // In shared memory: for each k the elements of all rows.
 using KTile = float[kTileK][kTileRows];
 
+// An element of fp8. The kernel gets the format when it runs, so that one kernel serves all pairs
+// of formats: it converts eight elements for each 1,024 multiply-adds.
+struct AnyFp8 {
+  std::uint8_t bits;
+};
+template <class T>
+using KTileElement = std::conditional_t<kIsFp8<T>, AnyFp8, T>;
+
+// Converts elements as KTileElement holds them to fp32.
+template <class T>
+struct Widen {
+  __device__ float operator()(T x) const { return to_float(x); }
+};
+template <>
+struct Widen<AnyFp8> {
+  __nv_fp8_interpretation_t format;
+  __device__ float operator()(AnyFp8 x) const {
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(x.bits, format)));
+  }
+};
+template <class T>
+Widen<KTileElement<T>> widen_from() {
+  if constexpr (kIsFp8<T>) {
+    return {kFp8Kind<T>};
+  } else {
+    return {};
+  }
+}
+
 // What one thread carries: kTileK elements that are contiguous in memory.
 template <class T>
 struct Fragment {
@@ -63,11 +92,11 @@ __device__ Fragment<T> fetch(const MatrixOperand<T>& x, std::int64_t first_row,
 }
 
 template <bool kKMajor, class T>
-__device__ void store(KTile& tile, const Fragment<T>& fragment) {
+__device__ void store(KTile& tile, const Fragment<T>& fragment, Widen<T> widen) {
   const ThreadPlace at = thread_place<kKMajor>();
 #pragma unroll
   for (int e = 0; e < kTileK; ++e) {
-    tile[at.k + (kKMajor ? e : 0)][at.row + (kKMajor ? 0 : e)] = to_float(fragment.element[e]);
+    tile[at.k + (kKMajor ? e : 0)][at.row + (kKMajor ? 0 : e)] = widen(fragment.element[e]);
   }
 }
 
