@@ -77,13 +77,14 @@ function(add_cuda_kernels target)
   file(GLOB portable CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu"
     "${CMAKE_SOURCE_DIR}/kernels/*/sweep/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/tile/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/cublas*.cpp")
   file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
-  # Files that take longer to read than to compile.
+  # Files that take longer to read than to compile. The groups are small enough that a changed line waits 20 s on two processors.
   unify_cuda(portable elementwise "/kernels/(relu|gelu)/[a-z0-9_]+[.]cu$")
-  unify_cuda(portable step "/kernels/(add|swiglu|[a-z]+_backward|zero|transpose_copy|optimizer)/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable step "/kernels/(add|swiglu|zero|transpose_copy|optimizer)/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable backward "/kernels/[a-z]+_backward/[a-z0-9_]+[.]cu$")
   unify_cuda(portable dot "/kernels/dot/[a-z0-9_]+[.]cu$")
   unify_cuda(portable matvec "/kernels/matvec/[a-z0-9_]+[.]cu$")
-  unify_cuda(portable rows "/kernels/(softmax|rmsnorm|rope|cross_entropy)/[a-z0-9_]+[.]cu$")
-  unify_cuda(portable attention "/kernels/attention_decode/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable rows "/kernels/((softmax|rmsnorm|rope|cross_entropy)/[a-z0-9_]+|attention_decode/naive)[.]cu$")
+  unify_cuda(portable tensor_ceilings "/kernels/ceilings/(sweep/)?[a-z0-9_]+_mma_sync[.]cu$")
   unify_cuda(portable ceilings "/kernels/ceilings/")
   unify_cuda(portable matmul "/kernels/matmul/(naive|coalesced|shared_tile|cublas_unfused|tile/tuning)[.]cu$")
   unify_cuda(portable transfers "/kernels/(transfer|latency)/")
