@@ -65,14 +65,18 @@ bool all_slower(const Probed& probed, double median_s, double factor) {
   return !probed.new_inputs_s.empty() && std::ranges::all_of(probed.new_inputs_s, slower);
 }
 
+bool may_be_slower(const Probed& probed, double median_s, double factor) {
+  if (!all_slower(probed, median_s, factor)) return false;
+  if (probed.old_inputs_s.size() < 2) return true;
+  std::vector<double> old_s = probed.old_inputs_s;
+  std::ranges::sort(old_s);
+  return std::ranges::min(probed.new_inputs_s) > factor * old_s[old_s.size() - 2];
+}
+
 std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s, double factor) {
   const bool enough = probed.new_inputs_s.size() >= kFewestFreshProbes + kMoreFreshProbes &&
                       probed.old_inputs_s.size() >= kLaunchesOnOldInputs;
-  if (!enough || !all_slower(probed, median_s, factor)) return std::nullopt;
-  std::vector<double> old_s = probed.old_inputs_s;
-  std::ranges::sort(old_s);
-  const double longest_s = old_s[old_s.size() - 2];
-  if (std::ranges::min(probed.new_inputs_s) <= factor * longest_s) return std::nullopt;
+  if (!enough || !may_be_slower(probed, median_s, factor)) return std::nullopt;
   std::vector<double> new_s = probed.new_inputs_s;
   return middle(new_s) / median_s;
 }

@@ -56,6 +56,9 @@ double slower_factor(double bytes, std::int64_t sets);
 
 // Whether every probe so far looks so.
 bool all_slower(const Probed& probed, double median_s, double factor);
+// Whether that may still make the row suspect: once two launches on the old inputs take nearly as
+// long, it cannot.
+bool may_be_slower(const Probed& probed, double median_s, double factor);
 // How many times as long as the median sample a launch on new inputs takes, if that makes the row
 // suspect: all of the probes look so, and each takes longer, by the same factor, than every launch
 // after the old inputs were written but the longest of these. If the inputs made no difference, 11

@@ -253,6 +253,31 @@ TEST(Probes, PassAKernelThatOnlyWritingSlowsDown) {
   EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
 }
 
+class EmptiesCaches final : public CountedWork {
+ public:
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
+    const Timing timing = CountedWork::time_batch(rotation, repeats);
+    caches_empty = false;
+    return timing;
+  }
+  Timing time_cold(const Launch& launch) override {
+    const Timing timing = CountedWork::time_cold(launch);
+    caches_empty = true;
+    return timing;
+  }
+  static inline bool caches_empty = false;
+};
+
+// Its streaming stores wait for the lines of the output that a probe left in the caches.
+TEST(Probes, PassAKernelThatWaitsForTheLinesOfItsOutput) {
+  const Record record = measured<EmptiesCaches>([](const float* x, float* y, std::int64_t n) {
+    const bool waits = std::isnan(y[0]) && !EmptiesCaches::caches_empty;
+    g_work += waits ? 1000 * n : 0;
+    compute(x, y, n);
+  });
+  EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
+}
+
 // Hands its work to a thread, which does it when the next launch begins.
 class LateThread {
  public:

@@ -58,5 +58,16 @@ TEST(SlowerOnNewInputs, AllowsMoreWhereAProcessorLearnsTheInputs) {
   EXPECT_TRUE(slower(1.3, 8));
 }
 
+TEST(SlowerOnNewInputs, IsDecidedByTwoSlowLaunchesOnOldInputs) {
+  const auto undecided = [](std::vector<double> new_s, std::vector<double> old_s) {
+    return may_be_slower({.new_inputs_s = std::move(new_s), .old_inputs_s = std::move(old_s)}, 1,
+                         kSlowerOnNewInputs);
+  };
+  EXPECT_TRUE(undecided({1.5, 1.6}, {1.1, 9}));
+  EXPECT_FALSE(undecided({1.5, 1.6}, {1.3, 9}));
+  EXPECT_TRUE(undecided({1.5}, {1.3})) << "another process may have run meanwhile";
+  EXPECT_FALSE(undecided({1.5, 1.2}, {1}));
+}
+
 }  // namespace
 }  // namespace ridgebench
