@@ -11,7 +11,7 @@ TIMES |= {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 # Nsight Compute and CUTLASS's profiler count in powers of ten, unless a unit says GiB.
 BYTES = {"byte": 1.0, "bytes": 1.0, "b": 1.0}
 FLOPS = {"flop": 1.0, "flops": 1.0, "inst": 1.0}
-for _power, _letter in enumerate("kmgtp", 1):
+for _power, _letter in enumerate("kmgtpez", 1):
     BYTES |= {f"{_letter}byte": 1e3**_power, f"{_letter}b": 1e3**_power, f"{_letter}ib": 2.0 ** (10 * _power)}
     FLOPS |= {f"{_letter}flop": 1e3**_power}
 
