@@ -155,7 +155,7 @@ std::string read_file(const std::string& path, std::uintmax_t largest) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) {
     const bool exists = std::filesystem::exists(path, unknown);
-    throw UsageError(fmt::format("{}: cannot be read{}", path, exists ? ": it is no file" : ""));
+    throw UsageError(fmt::format("{}: cannot be read{}", path, exists ? ": it is not a file" : ""));
   }
   if (std::filesystem::file_size(path, unknown) > largest) {
     throw UsageError(

@@ -141,7 +141,7 @@ ordered_json number_in_formats(const std::string& text, const std::string& forma
   const std::optional<double> value = parse_number(text);
   if (!value) {
     throw UsageError(
-        fmt::format("'{}' is no number; allowed: a number that a double holds, such as 1e-8, "
+        fmt::format("'{}' is not a number; allowed: a number that a double holds, such as 1e-8, "
                     "0.15625 or 70B, or bits, such as 0x3e200000 or 0b0_01100_0100000000",
                     shown(text)));
   }

@@ -130,7 +130,7 @@ std::string attribute_of(const std::string& file) {
 void check_shared_object(const std::string& file, std::string_view content) {
   if (!is_whole_shared_object(content)) {
     throw UsageError(
-        fmt::format("--load {}: it is no shared object, or not all of one; {}", file, kAllowed));
+        fmt::format("--load {}: it is not a shared object, or not all of one; {}", file, kAllowed));
   }
   check_tags(file, content);
 }

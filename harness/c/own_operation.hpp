@@ -22,8 +22,8 @@ class OwnOperation {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<FormatPair>& formats() const { return formats_; }
-  // Throws UsageError for a text that is no shape, for operands that no memory holds, for FLOPs or
-  // terms that are impossible, and for a shape that comes twice.
+  // Throws UsageError for a text that is not a shape, for operands that no memory holds, for FLOPs
+  // or terms that are impossible, and for a shape that comes twice.
   void add_shape(std::string_view text);
   [[nodiscard]] bool has_shapes() const { return !shapes_.empty(); }
 

@@ -192,7 +192,7 @@ void OwnRun::serve(std::int32_t (*empty_launch)(void* user), void* user) const {
 ExitCode OwnRun::measure(const ridgebench_request& asked) {
   const Stopwatch clock;
   const RunRequest request = request_of(asked, filter());
-  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
   const auto thread = std::make_shared<CallerThread>();
   const Devices devices = open_devices(request.device);
   thread->keep_pinned_processors();

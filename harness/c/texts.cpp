@@ -34,8 +34,8 @@ std::string checked_name(const char* what, const char* given) {
   if (name.empty() || name.size() > kLongestName || !is_letter(name.front()) ||
       !std::ranges::all_of(name, is_part_of_a_name)) {
     throw UsageError(fmt::format(
-        "{} '{}' is no name; allowed: a-z, 0-9 and _, a letter first, at most {} characters", what,
-        name.substr(0, kLongestName), kLongestName));
+        "{} '{}' is not a name; allowed: a-z, 0-9 and _, a letter first, at most {} characters",
+        what, name.substr(0, kLongestName), kLongestName));
   }
   return name;
 }

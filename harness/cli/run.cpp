@@ -67,7 +67,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   if (!options.regime.empty()) request.regimes = {parse<Regime>(options.regime)};
   if (!google_filter.empty()) request.filter = google_filter;
   if (!request.roof.empty() && find_data_sheet(request.roof) == nullptr) {
-    static_cast<void>(open_data_sheet(request.roof));  // refuses what is no sheet
+    static_cast<void>(open_data_sheet(request.roof));  // refuses what is not a sheet
     // The figures find the file from any folder.
     request.roof = std::filesystem::absolute(request.roof).string();
   }
@@ -153,7 +153,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   }
   require_writable("--benchmark_out", flags.out);
   require_writable("--junit", options.junit);
-  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
   static_cast<void>(probes_wanted());
   if (!ceilings.unusable.empty()) {
     write_error(fmt::format("note: {}; without --ceilings the run measures its own\n",

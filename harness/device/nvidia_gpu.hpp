@@ -37,7 +37,7 @@ std::string sign_of_nvidia_gpu(const std::filesystem::path& root = "/");
 // True for "GPU-..." and "MIG-...", as nvidia-smi -L prints the UUIDs of GPUs and their slices.
 bool is_gpu_uuid(const std::string& text);
 
-// The N of "cuda:N". Throws UsageError for a text that is no index.
+// The N of "cuda:N". Throws UsageError for a text that is not an index.
 std::size_t parse_gpu_index(const std::string& text);
 
 // The index of the GPU that `text` names: an index, or a UUID or a beginning that only one UUID

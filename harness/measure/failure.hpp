@@ -52,7 +52,7 @@ void measure_or_fail(AnyRecord& record, std::string_view what, const Measure& me
   } catch (const std::exception& error) {
     fail(record, Status::failed, error.what());
   } catch (...) {  // a kernel of a user may throw anything
-    fail(record, Status::failed, "an exception that is no std::exception");
+    fail(record, Status::failed, "an exception that is not a std::exception");
   }
 }
 

@@ -1,7 +1,7 @@
 // Says which rows of a run are in doubt. A control is a ceiling that the run measures again at its
 // end. A control that moved says that the machine changed meanwhile, so that the share of its roof
-// is no finding of any row that the ceiling limits. The campaign decides this once and records it
-// in environment.json (`controls` and `doubted`). Tables and figures read it there.
+// is not a finding of any row that the ceiling limits. The campaign decides this once and records
+// it in environment.json (`controls` and `doubted`). Tables and figures read it there.
 #pragma once
 
 #include <cmath>

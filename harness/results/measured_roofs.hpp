@@ -13,7 +13,7 @@ namespace ridgebench {
 
 // The rate that a row vouches for; empty unless the row is a verified steady ceiling, no burst, of
 // the memory, of an engine at its full rate with fp32 accumulation, of the special functions, or of
-// conversions. The bandwidth of a cache is no roof, nor is that of a row which caches may serve.
+// conversions. The bandwidth of a cache is not a roof, nor is that of a row which caches may serve.
 std::optional<Rate> ceiling_rate(const Record& record);
 
 // A row above its measured roof by more than this share raises the roof. Ceilings that are measured

@@ -133,7 +133,7 @@ inline constexpr KeyList kRecordKeys{
     Key{"role", &Record::role, "", "a control is a ceiling that is measured again at the end"},
     Key{"saturates", &Record::saturates, "", "the resource that a ceiling saturates; null for a kernel"},
     Key{"level", &Record::level, "", "level of the cache that a ceiling saturates", Bounds{1, 9}},
-    Key{"burst", &Record::burst, "", "the row is so short that power and clock do not settle: its rate is no roof", {}, Absence::not_in_oldest},
+    Key{"burst", &Record::burst, "", "the row is so short that power and clock do not settle: its rate is not a roof", {}, Absence::not_in_oldest},
     Key{"engine", &Record::engine, "", "the unit that the technique keeps busy; memory: it does next to no arithmetic"},
     Key{"format", &Record::format, "", "storage format of the inputs; a mixed pair is joined by `x`"},
     Key{"arithmetic", &Record::arithmetic, "", "format in which products are formed; where it differs, the row is flagged `storage_format`"},

@@ -101,7 +101,7 @@ std::pair<int, bool> open_records(const std::filesystem::path& folder,
   if (file < 0) refuse(folder, errno == ELOOP ? name + " is a link" : last_error());
   if (!is_regular(file)) {
     close(file);
-    refuse(folder, name + " is no regular file");
+    refuse(folder, name + " is not a regular file");
   }
   const std::optional<bool> locked = lock(file);
   if (!locked || !is_still(records, file)) {

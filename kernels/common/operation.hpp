@@ -70,8 +70,8 @@ constexpr bool at_least_standard(Profile profile) {
 enum class Pace : std::uint8_t { naive, fast };
 
 // What a ceiling saturates. Kernels have none. `narrow` and `widen` are the conversions from fp32
-// to a narrow format and back. `latency` is no rate: it bounds accesses that wait for each other,
-// `accesses` of the shape. `link` is that between a host and a GPU.
+// to a narrow format and back. `latency` is not a rate: it bounds accesses that wait for each
+// other, `accesses` of the shape. `link` is that between a host and a GPU.
 enum class Resource : std::uint8_t {
   memory,
   cache,
@@ -99,7 +99,7 @@ struct Ceiling {
   // Maximum work of one unit of the machine per clock cycle, in bytes for memory and caches, else
   // in FLOPs; 0 where unknown. Null: the data sheet has it, or it is unknown.
   double (*most_per_clock)(const Machine&, FormatPair) = nullptr;
-  // One of a sweep that characterises its resource: its rate is no roof, no kernel needs it, and
+  // One of a sweep that characterises its resource: its rate is not a roof, no kernel needs it, and
   // the run does not repeat it as a control.
   bool sweep = false;
 };

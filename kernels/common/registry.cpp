@@ -172,7 +172,7 @@ bool twins(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Imple
 
 std::optional<std::string> Implementation::unsupported(const Machine& machine,
                                                        const Shape& shape) const {
-  if (lacks_isa) return fmt::format("this processor is no {}", name(technique.isa));
+  if (lacks_isa) return fmt::format("this processor is not {}", name(technique.isa));
   if (technique.supports == nullptr) return std::nullopt;
   return technique.supports(machine, shape, format);
 }

@@ -55,10 +55,10 @@ struct Technique {
   // Largest error of an approximate function (exp, tanh, a product of split operands), relative to
   // the norm of the reference.
   double approximation_error = 0;
-  // A launch is so short that power and clock do not settle: its rate is no roof.
+  // A launch is so short that power and clock do not settle: its rate is not a roof.
   bool burst = false;
   // Of a ceiling: whether its instructions reach the engine's full rate on a machine; null: on
-  // every one. Where they do not, its rate is no roof.
+  // every one. Where they do not, its rate is not a roof.
   bool (*full_rate)(const Machine&) = nullptr;
   // Bytes that prepare and bind allocate on a host for a shape, to which the harness adds the
   // operands; null: few. A library does not say how many it takes.

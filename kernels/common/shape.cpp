@@ -54,7 +54,7 @@ std::vector<std::pair<std::string_view, std::string_view>> split(
 double parse_attribute(std::string_view label, std::string_view text) {
   if (const auto value = parse_number(text)) return *value;
   throw UsageError(fmt::format(
-      "attribute {}:{} is no number; allowed: 0.5, -1 or 1e-5, for instance", label, text));
+      "attribute {}:{} is not a number; allowed: 0.5, -1 or 1e-5, for instance", label, text));
 }
 
 // ", eps, scale"

@@ -57,7 +57,7 @@ bool is_space(char c) { return c == ' ' || c == '\t'; }
 Axes parse_letters(const std::string& expression, std::string_view text) {
   Axes axes{std::string(text), {}};
   for (const char c : text) {
-    if (!is_letter(c)) refuse(expression, "has an index that is no letter");
+    if (!is_letter(c)) refuse(expression, "has an index that is not a letter");
     axes.axes.push_back({std::string(1, c)});
   }
   return axes;

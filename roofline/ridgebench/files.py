@@ -207,7 +207,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _as_bytes(data: Union[str, bytes]) -> bytes:
-    """A text in UTF-8. A byte of a file's name that is no UTF-8 becomes a question mark."""
+    """A text in UTF-8. A byte of a file's name that is not UTF-8 becomes a question mark."""
     return data.encode("utf-8", "replace") if isinstance(data, str) else data
 
 

@@ -24,7 +24,7 @@ constexpr Range or_zero(Range range) { return {0, range.high}; }
 
 // A name means the keys that the family's `keys` or the common ones list for it, in the order
 // of preference, or for itself. A key that the file lacks has the value in the family's `defaults`,
-// or in its `sizes`; null is no value. All functions throw UsageError.
+// or in its `sizes`; null is not a value. All functions throw UsageError.
 class ConfigKeys {
  public:
   // `config` is the object with the numbers of the language model. Without `default_sizes`, a size

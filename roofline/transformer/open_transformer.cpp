@@ -46,7 +46,7 @@ Transformer open_transformer(const std::string& config) {
     return parse_transformer(model->text, std::string(model->name));
   }
   if (std::filesystem::exists(config, ignored)) {
-    throw UsageError(fmt::format("{}: is no file; allowed: the config.json of a model", config));
+    throw UsageError(fmt::format("{}: is not a file; allowed: the config.json of a model", config));
   }
   const std::string_view nearest = nearest_name(config, built_in_names());
   const std::string offer = nearest.empty() ? "" : fmt::format("nearest: {}; ", nearest);

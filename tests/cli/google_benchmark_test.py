@@ -126,7 +126,7 @@ def test_color(value, colored, failing, tmp_path):
     arguments = ("run", "--resume", shutil.copytree(failing, tmp_path / "results"))
     result = ridgebench(*arguments, f"--benchmark_color={value}")
     assert result.returncode == ROW_FAILED
-    assert ("\x1b[31m" in result.stdout) == colored, "stdout is no terminal"
+    assert ("\x1b[31m" in result.stdout) == colored, "stdout is not a terminal"
 
 
 @pytest.fixture(name="failing", scope="module")

@@ -85,7 +85,7 @@ def test_a_shape_beyond_the_memory_names_bytes_asked_and_free(tmp_path):
         (("--op", "matmul", "--shape", "m:1/n:2/k:3/lda:4"), ("'lda'", "no leading dimension")),
         (("--op", "matmul", "--shape", "m:1/n:2/k:3/batch:4"), ("'batch'", "without a batch")),
         (("--op", "matmul", "--shape", "m:1/n:2"), ("lacks dimension 'k'",)),
-        (("--op", "matmul", "--shape", "m:1..0/n:2/k:3"), ("'1..0' is no range",)),
+        (("--op", "matmul", "--shape", "m:1..0/n:2/k:3"), ("'1..0' is not a range",)),
         (("--op", "matmul", "--shape", "n:1..9999999"), ("more than 10000",)),
         (("--op", "matmul", "--shape", "1e13"), ("is not a whole number between 1 and",)),
         (("--op", "relu", "--technique", "packed"), ("unknown technique 'packed'", "streaming")),

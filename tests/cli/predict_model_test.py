@@ -239,8 +239,8 @@ def test_a_value_out_of_range_is_named(changes, part, config):
         ("llama-3-8b --on h100 --format mxfp3", ("no format mxfp3", "bf16")),
         ("llama-3-8b --on a100 --format fp8", ("no peak for fp8_e4m3",)),
         ("llama-3-8b --on h100 --json --csv", ("--csv",)),
-        (". --on h100", (".: is no file", "config.json")),
-        ("/dev/zero --on h100", ("/dev/zero: is no file",)),
+        (". --on h100", (".: is not a file", "config.json")),
+        ("/dev/zero --on h100", ("/dev/zero: is not a file",)),
         ("/no/such/config.json --on h100", ("no model '/no/such/config.json'",)),
     ],
 )
@@ -250,7 +250,7 @@ def test_a_mistake_gets_one_line(arguments, parts):
 
 def test_a_config_without_end_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    refused(ridgebench("predict", "model", tmp_path / "fifo", "--on", "h100"), "is no file")
+    refused(ridgebench("predict", "model", tmp_path / "fifo", "--on", "h100"), "is not a file")
     huge = tmp_path / "huge.json"
     with open(huge, "wb") as file:
         file.truncate(1 << 40)

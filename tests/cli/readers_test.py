@@ -1,4 +1,4 @@
-"""Readers of files: what is no file, too large or doubled is refused at once, in one line."""
+"""Readers of files: what is not a file, too large or doubled is refused at once, in one line."""
 
 import json
 import os

@@ -93,7 +93,7 @@ def test_measured_attention_stands_in_predict(tmp_path):
         ("--model gpt-2 --tokens 0", ("--tokens is '0'",)),
         ("--model gpt-2 --tokens 1 --op relu", ("--model has shapes of matmul",)),
         ("--model gpt-2 --tokens 1 --shape 64", ("--shape needs --op",)),
-        ("--model /dev/null --tokens 1", ("/dev/null: is no file",)),
+        ("--model /dev/null --tokens 1", ("/dev/null: is not a file",)),
     ],
 )
 def test_a_mistake_gets_one_line(command, arguments, parts, tmp_path):

@@ -107,7 +107,7 @@ def test_a_number_that_cannot_be_known_is_unknown(text, node):
     assert code == UNKNOWN and "--gpus N" in line and READY in line
     file = node.folder / "other"
     file.write_text(text)
-    assert node.check(RIDGEBENCH_NODE_STATE=file)[0] == OK and file.read_text() == "8\n", "what is no number is replaced"
+    assert node.check(RIDGEBENCH_NODE_STATE=file)[0] == OK and file.read_text() == "8\n", "what is not a number is replaced"
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_a_job_that_wrote_no_node_file(fleet, code, state):
 
 
 def test_a_copied_folder_is_a_duplicate(fleet):
-    """The one whose uuid node.json names is no copy, though it comes later."""
+    """The one whose uuid node.json names is not a copy, though it comes later."""
     shutil.rmtree(attempt(fleet, "gn2") / "loaded" / "cuda-1")
     shutil.copytree(attempt(fleet, "gn2") / "loaded" / "cuda-6", attempt(fleet, "gn2") / "loaded" / "cuda-1")
     found = odd(collect(fleet))

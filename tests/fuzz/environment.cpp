@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
                          std::string(reinterpret_cast<const char*>(data), size));
   refuse_or([&] { ridgebench::verify_results(path); });
   refuse_or([&] {
-    ridgebench::read_request(path);  // refuses what is no object, before the next one
+    ridgebench::read_request(path);  // refuses what is not an object, before the next one
     ridgebench::require_same_kernels(path);
   });
   refuse_or([&] { ridgebench::open_roofs(path); });

@@ -39,7 +39,7 @@ def test_the_table_gives_bounds_and_its_source():
     none = f"0.0%, at most {gate.most_failures(0, 300):.1%}"
     all_found = f"100.0%, at least {1 - gate.most_failures(0, 60):.1%}"
     assert none in text and all_found in text
-    assert "| 2 s | 2 | 120 | 60 WORSE, 60 NOT_GATED |" in text, "what was not gated is no miss"
+    assert "| 2 s | 2 | 120 | 60 WORSE, 60 NOT_GATED |" in text, "what was not gated is not a miss"
     assert "0.0%, at most 1.0%" in text and "at least 95.1%" in text
     assert "scripts/prove_gate.sh" in text and ENVIRONMENT["started"][:10] in text
 

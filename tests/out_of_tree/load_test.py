@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_loaded_is_refused(tmp_path, mine):
     (tmp_path / "folder.so").mkdir()
     os.mkfifo(tmp_path / "fifo.so")
     for name in ("text", "empty", "half", "header"):
-        assert "it is no shared object, or not all of one; allowed: a shared object that" in refusal(tmp_path / f"{name}.so")
+        assert "it is not a shared object, or not all of one; allowed: a shared object that" in refusal(tmp_path / f"{name}.so")
     assert "there is no such file; allowed" in refusal(tmp_path / "absent\n\x1b[31m.so")
     for name in ("folder", "fifo"):
         assert "the file cannot be read; allowed" in refusal(tmp_path / f"{name}.so")

@@ -53,7 +53,7 @@ TEST(PowerLoop, AnIdleGapMakesItSwingWithAPeriodOf40Milliseconds) {
   EXPECT_LT(half_a_period, 0.985 * kSettled);
   loop.run(kArithmetic, 700);
   loop.idle(30e-6);
-  EXPECT_LT(samples(loop, 7).width(), 0.002) << "a short gap is no gap";
+  EXPECT_LT(samples(loop, 7).width(), 0.002) << "a short gap is not a gap";
 }
 
 TEST(PowerLoop, MemoryDrawsLessAndDoesNotFollowTheClock) {

@@ -167,7 +167,7 @@ ExitCode run_command(const DuelOptions& options, const std::vector<std::string>&
     print_plan(std::cout, duels);
     return ExitCode::fine;
   }
-  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
   listen_for_signals();
   for (const auto& device : devices) device->queue().allow_early_launches(!options.no_early);
   if (options.one_process) return run_one_process(duels.front(), options);

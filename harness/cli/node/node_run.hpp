@@ -68,7 +68,7 @@ struct NodeRun {
 };
 
 // Finds the GPUs in a process of its own: this process never uses the driver, which may hang.
-// `device` names one of them; empty: all. Throws UsageError for a device that is no GPU of this
+// `device` names one of them; empty: all. Throws UsageError for a device that is not a GPU of this
 // node, DeviceError where there is none or the driver does not answer.
 std::vector<Gpu> find_node_gpus(const std::string& device);
 

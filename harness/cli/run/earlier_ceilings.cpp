@@ -43,7 +43,7 @@ EarlierCeilings read_ceilings(const RunRequest& request,
                 [](const Record& r) { return r.role == Role::kernel || r.status != Status::ok; });
   const std::string path = directory + "/environment.json";
   const std::string text = read_file(path);
-  static_cast<void>(parse_json(text, path));  // refuses what is no JSON
+  static_cast<void>(parse_json(text, path));  // refuses what is not JSON
   const auto differ = differences(make_environment(request, read_machine(devices), command_line),
                                   parse_ordered(text));
   if (!differ.empty()) {

@@ -81,7 +81,7 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
     print(planned, free_bytes, options.json);
     return ExitCode::fine;
   }
-  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
   RunRequest environment_request;
   environment_request.device = options.device;
   environment_request.seed = request.seed;

@@ -40,7 +40,7 @@ std::vector<RooflinePicture> pictures_of(const PlotOptions& options) {
   const auto results = results_of(directory);
   if (!results) {
     throw UsageError(
-        fmt::format("{} is no results directory; allowed: a folder that `ridgebench "
+        fmt::format("{} is not a results directory; allowed: a folder that `ridgebench "
                     "run` wrote, or --on DEVICE",
                     directory));
   }

@@ -9,7 +9,7 @@
 namespace ridgebench {
 
 // The style that stdout can show: its width, braille in a UTF-8 locale, and colours on a terminal
-// without NO_COLOR. What is no terminal counts as 80 columns.
+// without NO_COLOR. What is not a terminal counts as 80 columns.
 RooflineStyle style_of_stdout();
 
 // Returns true if this is `plot --terminal`, which the program draws itself: it needs no Python.

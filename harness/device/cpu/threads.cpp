@@ -32,7 +32,7 @@ std::string note_of(const ThreadLimits& limits, int threads, bool by_quota) {
   const std::optional<int> asked = first_count(*limits.asked);
   if (asked && *asked <= threads) return {};
   const std::string why =
-      !asked     ? "is no number of threads from 1"
+      !asked     ? "is not a number of threads from 1"
       : by_quota ? fmt::format("exceeds the control group's CPU quota of {:g}", *limits.cpu_quota)
       : *asked > limits.processors
           ? "exceeds the " + counted(static_cast<std::size_t>(limits.processors), "processor") +

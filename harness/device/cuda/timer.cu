@@ -28,7 +28,8 @@ bool gated() {
   return result;
 }
 
-// Repetitions of a timing. Under such a tool a launch takes long, and its time is no measurement.
+// Repetitions of a timing. Under such a tool a launch takes long, and its time is not a
+// measurement.
 int repetitions(int count) { return gated() ? count : count / 100; }
 
 __global__ void wait_at_gate(const volatile unsigned* open, unsigned gate, unsigned* timed_out) {

@@ -104,7 +104,7 @@ std::vector<std::uint64_t> KernelMessage::numbers(std::size_t fewest) const {
 
 nlohmann::json KernelMessage::json() const {
   nlohmann::json json = nlohmann::json::from_msgpack(payload, true, false);
-  if (json.is_discarded()) throw std::runtime_error("a message is no JSON");
+  if (json.is_discarded()) throw std::runtime_error("a message is not JSON");
   return json;
 }
 

@@ -37,14 +37,14 @@ struct KernelMessage {
   static KernelMessage of_json(MessageKind kind, const nlohmann::json& json);
   // Throws std::runtime_error if the payload is not a whole number of numbers, `fewest` at least.
   [[nodiscard]] std::vector<std::uint64_t> numbers(std::size_t fewest) const;
-  // Throws std::runtime_error if the payload is no JSON.
+  // Throws std::runtime_error if the payload is not JSON.
   [[nodiscard]] nlohmann::json json() const;
 };
 
 // Returns false if the other process has ended or closed its socket.
 bool send_message(int socket, const KernelMessage& message);
-// Waits for a message. Empty if the other process has ended, or if it sent what is no message. The
-// caller owns the descriptor.
+// Waits for a message. Empty if the other process has ended, or if it sent what is not a message.
+// The caller owns the descriptor.
 std::optional<KernelMessage> receive_message(int socket);
 
 }  // namespace ridgebench

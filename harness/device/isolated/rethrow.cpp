@@ -43,7 +43,7 @@ nlohmann::json describe_exception() {
   } catch (const std::exception& error) {
     return described("other", error.what());
   } catch (...) {
-    return described("other", "an exception that is no std::exception");
+    return described("other", "an exception that is not a std::exception");
   }
 }
 

@@ -35,7 +35,7 @@ class Batch {
 
   [[nodiscard]] bool ahead() const { return rules_.ahead; }
 
-  // Calls `read` while a device that runs ahead is busy, with a batch that is no sample.
+  // Calls `read` while a device that runs ahead is busy, with a batch that is not a sample.
   template <class Read>
   auto while_busy(const Read& read) {
     keep_busy();

@@ -10,7 +10,8 @@ namespace ridgebench {
 // one that the device sustains when it is hot. 0 for bursts, other cases and devices.
 double sustained_warm_up_s(const Case& c, double seconds);
 
-// Shortest sampling under load: 2 s for a ceiling that is no burst. 0 for other cases and devices.
+// Shortest sampling under load: 2 s for a ceiling that is not a burst. 0 for other cases and
+// devices.
 double sustained_sampling_s(const Case& c);
 
 // Longest sampling under load: 50 ms for a burst, in which heat and the average that a power limit

@@ -27,7 +27,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 [[noreturn]] void reject_range(std::string_view range) {
   throw UsageError(
-      fmt::format("'{}' is no range of sizes; allowed: start..stop:step or start..stop:xFACTOR, "
+      fmt::format("'{}' is not a range of sizes; allowed: start..stop:step or start..stop:xFACTOR, "
                   "with 1 <= start <= stop <= 2^40, for instance 512..4096:512 or 1..4096:x2",
                   range));
 }

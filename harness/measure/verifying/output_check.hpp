@@ -27,7 +27,7 @@ CheckCost default_cost(const Machine& machine);
 inline CheckCost default_cost(const Device& device) { return default_cost(device.machine()); }
 
 // Draws the seed of this process's choice of rows and signs from the operating system's entropy,
-// or reads it from RIDGEBENCH_CHECK_SEED. Throws UsageError for a value that is no seed.
+// or reads it from RIDGEBENCH_CHECK_SEED. Throws UsageError for a value that is not a seed.
 std::uint64_t draw_check_seed();
 
 class OutputCheck {

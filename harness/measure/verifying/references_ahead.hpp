@@ -26,7 +26,7 @@ struct SetsAhead {
 
 // Computes the references of `rows` of these sets, of a run with that fill and seed, and keeps them
 // in `cache`: as many sets as kMostKeptElements allow. Does nothing if the cache has the first set,
-// and for a reference whose calls are fast, which is no BatchedReference.
+// and for a reference whose calls are fast, which is not a BatchedReference.
 void compute_ahead(DeviceMemory& memory, const Problem& problem, std::span<const BufferSet> sets,
                    SetsAhead ahead, std::span<const std::int64_t> rows, Fill fill,
                    std::uint64_t seed, ReferenceCache& cache);

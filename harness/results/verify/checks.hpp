@@ -35,7 +35,7 @@ struct StatedWork {
 };
 
 // Compares it with what the operation says. This program may lack an operation that a loaded file,
-// another program or another version had; where `may_lack`, that is no problem.
+// another program or another version had; where `may_lack`, that is not a problem.
 void check_work(const StatedWork& work, bool may_lack, Checker& check);
 
 // Adds a problem for each missing key of environment.json that says what was measured, and on what.

@@ -1,5 +1,5 @@
 // The same work on every SM of a GPU, timed on each: the chains of fma_peak (fma.hpp), in one block
-// an SM. It shows an SM that is slower than the others, and is no roof.
+// an SM. It shows an SM that is slower than the others, and is not a roof.
 #pragma once
 
 #include "kernels/ceilings/fma.hpp"

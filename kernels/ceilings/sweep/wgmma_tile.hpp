@@ -1,6 +1,6 @@
 // A sweep of the width N of wgmma, whose tile is 64 x N x 32 (products.hpp), in bf16 and fp8: which
 // tiles of a product the tensor cores can be fed with, and whether A in registers helps. All widths
-// do the same work. It is no roof: wgmma_peak is.
+// do the same work. It is not a roof: wgmma_peak is.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ _LONGEST_NAME = 80  # characters of a format's name in a file name
 
 
 def settings(theme: Theme) -> dict:
-    """Matplotlib's settings: names are printed as they are ($ is no TeX), identifiers in SVG do not vary."""
+    """Matplotlib's settings: names are printed as they are ($ is not TeX), identifiers in SVG do not vary."""
     return {
         "svg.fonttype": "none",
         "svg.hashsalt": "ridgebench",

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
     from . import page, sources  # Matplotlib and the figures take a second to load; --help does without
 
     out = options.out or options.results[0] / "report.html"
-    with warnings.catch_warnings():  # a name that Matplotlib's font lacks is no fault of the page
+    with warnings.catch_warnings():  # a name that Matplotlib's font lacks is not a fault of the page
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         content = sources.gather(options.results, options.on, options.points)
         text = page.document(content)

@@ -293,10 +293,10 @@ def test_a_file_without_numbers_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
-        (["many"], ("'many' is no number", "1e-8", "0b0_01100_0100000000")),
-        (["nan"], ("'nan' is no number",)),
-        (["1e999"], ("'1e999' is no number", "a double holds")),
-        ([""], ("'' is no number",)),
+        (["many"], ("'many' is not a number", "1e-8", "0b0_01100_0100000000")),
+        (["nan"], ("'nan' is not a number",)),
+        (["1e999"], ("'1e999' is not a number", "a double holds")),
+        ([""], ("'' is not a number",)),
         (["0b"], ("fp32 (32)", "fp16 (16)")),
         (["0b012"], ("fp32 (32)",)),
         (["0b" + 5000 * "1"], ("111...' has other digits or too many bits",)),
@@ -307,7 +307,7 @@ def test_a_file_without_numbers_is_refused(tmp_path):
         (["1", "--format", ""], ("names nothing",)),
         (["1", "2"], ("`ridgebench number --help`",)),
         ([], ("number is required", "`ridgebench number --help`")),
-        (["\x1b[31m"], ("is no number",)),
+        (["\x1b[31m"], ("is not a number",)),
     ],
 )
 def test_what_is_no_number_is_refused(words, parts):

@@ -20,7 +20,7 @@ BRAILLE = re.compile("[\u2801-\u28ff]")
 
 
 def on_terminal(*arguments, columns: int = 80, **variables: str) -> str:
-    """What a command prints on a terminal of this width; its stderr is no terminal."""
+    """What a command prints on a terminal of this width; its stderr is not a terminal."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     command = [BINARY, *map(str, arguments)]

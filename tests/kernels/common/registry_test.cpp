@@ -314,7 +314,7 @@ TEST(Registry, WhatOnlyNewerProcessorsHaveStaysAndIsRefused) {
   registry.resolve(Isa::v3);
   ASSERT_EQ(registry.implementations().size(), 1);
   EXPECT_EQ(registry.implementations()[0]->unsupported(Machine{}, Shape({{"n", 1}})),
-            "this processor is no x86-64-v4");
+            "this processor is not x86-64-v4");
 }
 
 TEST(Registry, ATechniqueRefusesAShapeWithoutBeingPrepared) {

@@ -71,7 +71,7 @@ def test_an_interruption_leaves_the_old_text(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [(KeyError("id"), "the key 'id' is missing"), (ValueError("seed is no number"), "seed is no number"), (TypeError("x"), "a value of another type (x)")],
+    [(KeyError("id"), "the key 'id' is missing"), (ValueError("seed is not a number"), "seed is not a number"), (TypeError("x"), "a value of another type (x)")],
 )
 def test_what_is_wrong_is_said_in_words(error, words):
     assert wrong(error) == words

@@ -122,7 +122,7 @@ def test_fast_sums_are_compared_with_fast_sums(project: Path) -> None:
     fast |= {"time_ci_low_s": 1e-9, "time_p10_s": 1e-9, "time_min_s": 1e-9}
     path.write_text("".join(json.dumps(r) + "\n" for r in [*rows, fast]))
     *_, row, _ = filled(project, "steps matmul GFLOP/s fp32 openblas @ gpu")
-    assert row[-4] == row[-1] == "100 %", "a library that keeps fewer bits is no yardstick"
+    assert row[-4] == row[-1] == "100 %", "a library that keeps fewer bits is not a yardstick"
 
 
 def test_times_stand_side_by_side_with_their_ratio(project: Path) -> None:

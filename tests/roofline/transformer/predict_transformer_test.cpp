@@ -120,7 +120,7 @@ TEST(PredictTransformer, ActiveExpertsShareTheTokensEvenly) {
 
 TEST(PredictTransformer, TrainingIsSixFlopsPerActiveParameterAndToken) {
   Transformer model = open_transformer("qwen3-30b-a3b");
-  model.tied = true;          // the embedding itself is no product
+  model.tied = true;          // the embedding itself is not a product
   model.more_parameters = 0;  // nor are routers
   const ordered_json answer =
       on_h100(model, {.batches = {3}, .context = 1000, .format = Format::bf16, .training = true});

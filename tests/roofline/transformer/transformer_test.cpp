@@ -181,7 +181,7 @@ TEST(Transformer, RefusesWhatIsNoObject) {
 
 TEST(Transformer, RefusesAFolder) {
   EXPECT_THAT(message_of<UsageError>([] { (void)open_transformer("/"); }),
-              HasSubstr("/: is no file; allowed: the config.json of a model"));
+              HasSubstr("/: is not a file; allowed: the config.json of a model"));
 }
 
 }  // namespace

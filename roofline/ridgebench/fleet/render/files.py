@@ -38,7 +38,7 @@ def write_all(assessment: Assessment, out: Optional[Path]) -> tuple[Path, str]:
         texts = {name: make(assessment) for name, make in _writers().items()}
         for name, text in texts.items():
             write_at_once(folder / name, text)
-        with warnings.catch_warnings():  # a name that Matplotlib's font lacks is no fault of the picture
+        with warnings.catch_warnings():  # a name that Matplotlib's font lacks is not a fault of the picture
             warnings.filterwarnings("ignore", message="Glyph .* missing")
             picture.save(assessment, folder)
     except OSError as error:

@@ -57,7 +57,7 @@ TEST(HostMemory, FindsOneNanAmongMany) {
   }
 }
 
-// The size exceeds the chunk of a thread and is no multiple of it.
+// The size exceeds the chunk of a thread and is not a multiple of it.
 constexpr std::size_t kLarge = 3 * (std::size_t{1} << 20U) + 17;
 
 TEST(HostMemory, SetsAllOfALargeRegionAndNothingBeyond) {

@@ -54,7 +54,7 @@ TEST(CountThreads, SaysWhereOmpNumThreadsIsNotHonoured) {
     limits.asked = asked;
     EXPECT_EQ(count_threads(limits).note,
               std::string("OMP_NUM_THREADS=") + asked +
-                  " is no number of threads from 1; the run uses 4 threads");
+                  " is not a number of threads from 1; the run uses 4 threads");
   }
   ThreadLimits many = four();
   many.asked = "64";

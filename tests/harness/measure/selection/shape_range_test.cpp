@@ -41,7 +41,7 @@ TEST(ShapeRange, WhatIsNoRangeIsRefused) {
                            "n:1..4:y2", "n:..4", "n:1..", "n:1..4:", "n:1..4:x", "n:1..nan",
                            "n:1..1e13:x2", "n:1.5..4:1", "n:1..4:-1", "n:1..4:x1e400"}) {
     EXPECT_THAT([&] { expand_shape(text); },
-                ThrowsMessage<UsageError>(HasSubstr("is no range of sizes; allowed:")))
+                ThrowsMessage<UsageError>(HasSubstr("is not a range of sizes; allowed:")))
         << text;
   }
 }

@@ -37,7 +37,7 @@ def test_a_verdict_of_the_gate_says_so(tmp_path):
         environment.update(conditions(*[BUSY] * (arm == "candidate" and pair <= 3)))
 
     code, told = report(write_session(tmp_path / "session", log_ratios(0.05, pairs=20), edit), tmp_path)
-    assert (code, told["rows"][0]["verdict"]) == (4, "WORSE"), "a busy machine is no excuse"
+    assert (code, told["rows"][0]["verdict"]) == (4, "WORSE"), "a busy machine is not an excuse"
     assert told["rows"][0]["reason"] == "conditions: candidate busy in 3 of 20 runs"
 
 

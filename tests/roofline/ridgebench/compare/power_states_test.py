@@ -46,7 +46,7 @@ def test_a_verdict_of_the_gate_says_so(mixed, tmp_path):
     folder = write_session(tmp_path / "session", log_ratios(0.05), edit)
     code, told = report(folder, tmp_path)
     (row,) = told["rows"]
-    assert (code, row["verdict"]) == (4, "WORSE"), "a clock is no excuse"
+    assert (code, row["verdict"]) == (4, "WORSE"), "a clock is not an excuse"
     assert row["reason"] == ("power states differ: capped 25, full_clock 15" if mixed else None)
 
 

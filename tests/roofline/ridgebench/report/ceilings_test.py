@@ -1,4 +1,4 @@
-"""What the report prints of a ceiling that is no roof."""
+"""What the report prints of a ceiling that is not a roof."""
 
 from dataclasses import replace
 
