@@ -32,7 +32,7 @@ std::string_view without_vendor(std::string_view name) {
   return same(name.substr(0, vendor.size()), vendor) ? name.substr(vendor.size()) : name;
 }
 
-// Whether CUDA or nvidia-smi calls a device of the sheet so.
+// True if CUDA or nvidia-smi calls a device of the sheet so.
 bool is_model(const DeviceSpec& sheet, std::string_view name) {
   return std::ranges::any_of(sheet.match_names, [&](std::string_view known) {
     return same(without_vendor(known), without_vendor(name));

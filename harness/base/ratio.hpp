@@ -42,7 +42,7 @@ TrimmedMean trimmed_mean(std::span<const double> values);
 // Mathematical Functions (1964), 26.7.3 and 26.7.4. Bisection inverts it.
 double t_quantile(double probability, int freedom);
 
-// Whether an interval of log ratios lies within kSameWithin of 1.
+// True if an interval of log ratios lies within kSameWithin of 1.
 bool is_same(double low, double high);
 
 // How the interval of log ratios is formed.

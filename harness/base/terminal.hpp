@@ -15,10 +15,10 @@ struct Terminal {
 // The terminal behind a descriptor; empty if it is none.
 std::optional<Terminal> terminal_of(int descriptor);
 
-// Whether the text of a stream gets colours by default: on a terminal without NO_COLOR.
+// True if the text of a stream gets colours by default: on a terminal without NO_COLOR.
 bool wants_color(int descriptor);
 
-// Whether the locale's characters are UTF-8.
+// True if the locale's characters are UTF-8.
 bool shows_utf8();
 
 // Writes to stderr. A stream that is closed or full costs the text only.

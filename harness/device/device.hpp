@@ -75,7 +75,7 @@ class Device {
   [[nodiscard]] virtual std::int64_t rotation_bytes() const { return machine().evicting_bytes(); }
   // Seconds in which power settles under a tensor load: the shortest warm-up of such cases.
   [[nodiscard]] virtual double tensor_warm_up_s() const { return 0; }
-  // Whether the same launch has another time in another process, by more than its noise: the pages
+  // True if the same launch has another time in another process, by more than its noise: the pages
   // of a host's buffers differ.
   [[nodiscard]] virtual bool processes_differ() const { return false; }
   // Around everything that belongs to one case: the device takes telemetry, and profilers see the
@@ -108,7 +108,7 @@ class Device {
   virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) = 0;
   // Runs each launch once and waits.
   virtual Timing time_once(std::span<const Launch> launches) { return time_batch(launches, 1); }
-  // Whether launches, and start_batch(), return before the work is done.
+  // True if launches, and start_batch(), return before the work is done.
   [[nodiscard]] virtual bool asynchronous() const { return false; }
   // Gives the device the same batch and returns without waiting, where the device can do so. A
   // caller that starts the next batch before it waits for this one keeps the device busy. Batches

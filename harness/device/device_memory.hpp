@@ -53,7 +53,7 @@ class DeviceMemory {
   virtual void write(void* out, std::span<const std::byte> bytes) = 0;
   // Sets every byte of every region, as memset does.
   virtual void set(std::span<const Region> regions, unsigned char value) = 0;
-  // Whether every byte of every region has that value.
+  // True if every byte of every region has that value.
   [[nodiscard]] virtual bool holds(std::span<const Region> regions, unsigned char value) = 0;
   // The regions, one behind the other, in host memory: a copy in `scratch`, or a single region in
   // place where the host can read it. Valid until either changes.

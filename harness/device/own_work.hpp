@@ -18,7 +18,7 @@ class OwnWork {
   OwnWork& operator=(const OwnWork&) = delete;
   ~OwnWork() { --count(); }
 
-  // Whether any thread is at such work.
+  // True if any thread is at such work.
   [[nodiscard]] static bool goes_on() { return count() > 0; }
 
   // Notes that a launch or a batch has returned. Own work notes it when it begins.

@@ -15,7 +15,7 @@ struct Timing {
 // Seconds of the shortest batch whose clock is known. The timer of a GPU that counts cycles against
 // nanoseconds has steps of up to 1 us, which are 0.02 % of that.
 inline constexpr double kShortestClockWindow = 5e-3;
-// Whether a kernel of a launch may start before the launch ahead of it has ended.
+// True if a kernel of a launch may start before the launch ahead of it has ended.
 struct Early {
   std::optional<bool> early;
   std::string unknown;  // why `early` is empty

@@ -32,7 +32,7 @@ std::int64_t bytes_touched(std::span<const Operand> operands) {
   return static_cast<std::int64_t>(touched);
 }
 
-// Whether an operand lies in the arena of outputs.
+// True if an operand lies in the arena of outputs.
 bool is_apart(const Operand& operand) { return operand.is_output() || has_own_values(operand); }
 
 // First of the streams of inputs with values of their own; one of each position.

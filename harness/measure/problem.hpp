@@ -17,7 +17,7 @@ struct Problem {
   // The number of elements of rows in ascending order. The last row may be short.
   [[nodiscard]] std::int64_t elements_of(std::span<const std::int64_t> chosen) const;
   [[nodiscard]] std::vector<std::int64_t> all_rows() const;
-  // Whether a launch reads what an earlier launch wrote.
+  // True if a launch reads what an earlier launch wrote.
   [[nodiscard]] bool in_place() const;
 
   const Operation* operation;

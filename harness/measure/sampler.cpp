@@ -58,7 +58,7 @@ class Sampling {
     }
   }
 
-  // Whether the samples are precise, or time is up. A case that the power limit slows down goes on,
+  // True if the samples are precise, or time is up. A case that the power limit slows down goes on,
   // because its clock swings. Batches with gaps, as those of cold launches, are too rarely busy.
   [[nodiscard]] bool finished() {
     if (seconds_.size() < kFewestSamples) return false;

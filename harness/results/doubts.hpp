@@ -66,9 +66,9 @@ struct Standing {
   bool doubts_recorded = false;
   Doubts doubts = {};
 
-  // Whether --budget ended the row's samples early.
+  // True if --budget ended the row's samples early.
   [[nodiscard]] bool cut_by_budget(const Record& record) const;
-  // Whether a title or a summary may rest on the row. A row that the run could not finish heads
+  // True if a title or a summary may rest on the row. A row that the run could not finish heads
   // nothing: it is not verified, the budget cut its samples, or the run did not end.
   [[nodiscard]] bool may_head(const Record& record) const;
 };

@@ -24,7 +24,7 @@ inline constexpr const char* kAboveRoof = "above_roof";
 // those of a steady row that rotates over fewer bytes than its device asks for. Such a row measured
 // another thing than the ceilings of the memory. It raises no roof, and heads no figure.
 inline constexpr const char* kServedByCache = "served_by_cache";
-// Whether caches may have served a row, and arithmetic does not limit it: a share of the memory's
+// True if caches may have served a row, and arithmetic does not limit it: a share of the memory's
 // roof says nothing of it.
 bool served_by_cache(const Record& record);
 // The flag of a rotation that moves fewer bytes than empty the caches.
@@ -35,7 +35,7 @@ inline constexpr const char* kPartialRate = "partial_rate";
 // A product of matrices, whose FLOPs may raise the roof of an engine.
 bool is_product(const Record& record);
 
-// Whether a verified row of the steady regime is that much faster than a ceiling of its roof, and
+// True if a verified row of the steady regime is that much faster than a ceiling of its roof, and
 // the caches did not serve it.
 bool above_roof(const Record& record);
 

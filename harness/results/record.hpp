@@ -39,7 +39,7 @@ constexpr auto names_of(Status) {
 constexpr bool has_time(Status status) {
   return status == Status::ok || status == Status::unverified;
 }
-// Whether the row should have a time and has none.
+// True if the row should have a time and has none.
 constexpr bool went_wrong(Status status) { return !has_time(status) && status != Status::skipped; }
 
 // A control is a ceiling that is measured again at the end of the run.

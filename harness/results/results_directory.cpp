@@ -59,7 +59,7 @@ std::optional<bool> lock(int file) {
   return true;
 }
 
-// Whether the path still names the open file: another process may have replaced it.
+// True if the path still names the open file: another process may have replaced it.
 bool is_still(const std::filesystem::path& path, int file) {
   struct stat opened{};
   struct stat named{};

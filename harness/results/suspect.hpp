@@ -24,7 +24,7 @@ inline constexpr const char* kUnbounded = "unbounded";
 struct OverRoof {
   double memory = 0;
   double compute = 0;
-  // Whether one of them is above 1 by more than `margin`.
+  // True if one of them is above 1 by more than `margin`.
   [[nodiscard]] bool exceeds(double margin) const;
 };
 
@@ -33,9 +33,9 @@ OverRoof over_ceilings(const Record& record, double time_s);
 // The same, with each ceiling at the best that a second look at the row found.
 OverRoof over_best_ceilings(const Record& record, double time_s);
 
-// Whether a row that passed verification has to be looked at again.
+// True if a row that passed verification has to be looked at again.
 bool too_fast(const Record& record);
-// Whether a row with this time is above the best of a ceiling by more than the margin of its
+// True if a row with this time is above the best of a ceiling by more than the margin of its
 // device. The FLOPs of GeLU are a convention, so that no ceiling of arithmetic limits them.
 bool impossible(const Record& record, double time_s);
 
@@ -54,9 +54,9 @@ inline constexpr std::size_t kLaunchesOnOldInputs = kFewestFreshProbes + kMoreFr
 // The factor for a launch that moves these bytes on each of some buffer sets.
 double slower_factor(double bytes, std::int64_t sets);
 
-// Whether every probe so far looks so.
+// True if every probe so far looks so.
 bool all_slower(const Probed& probed, double median_s, double factor);
-// Whether that may still make the row suspect: once two launches on the old inputs take nearly as
+// True if that may still make the row suspect: once two launches on the old inputs take nearly as
 // long, it cannot.
 bool may_be_slower(const Probed& probed, double median_s, double factor);
 // How many times as long as the median sample a launch on new inputs takes, if that makes the row

@@ -177,7 +177,7 @@ class Builder {
     if (!keeps_z) free(kept(l).z);
   }
 
-  // Whether the backward pass reads what lies before the activation. ReLU's reads its output.
+  // True if the backward pass reads what lies before the activation. ReLU's reads its output.
   [[nodiscard]] bool needs_z() const { return step_.activation == Activation::gelu; }
 
   void forward() {

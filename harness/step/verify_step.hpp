@@ -8,7 +8,7 @@
 
 namespace ridgebench {
 
-// Whether the folder holds a step.
+// True if the folder holds a step.
 bool holds_step(const std::filesystem::path& directory);
 
 // One line per problem, empty for a sound folder: checksums, memory and FLOPs from the sizes, times

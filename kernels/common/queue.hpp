@@ -56,7 +56,7 @@ class Queue {
   // where nothing counts them.
   [[nodiscard]] virtual std::optional<double> power_capped_s() const { return std::nullopt; }
 
-  // Whether a kernel may start before the one ahead of it in the stream has ended (programmatic
+  // True if a kernel may start before the one ahead of it in the stream has ended (programmatic
   // dependent launch).
   [[nodiscard]] bool early_launches() const { return early_launches_; }
   void allow_early_launches(bool allowed) { early_launches_ = allowed; }

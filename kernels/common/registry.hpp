@@ -118,7 +118,7 @@ struct Implementation {
   bool lacks_isa = false;   // the technique's instruction set is newer than the processor's
   bool calls_back = false;  // its launches call the program that uses the C interface
 
-  // Whether a user wrote it, and nothing is known of its honesty.
+  // True if a user wrote it, and nothing is known of its honesty.
   [[nodiscard]] bool of_user() const { return calls_back || !technique.loaded_from.empty(); }
 
   // Why this cannot serve the shape on the machine; empty where it can. Launches nothing.

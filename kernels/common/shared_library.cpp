@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether this process can map so much memory: a limit (ulimit -v) may keep it from that.
+// True if this process can map so much memory: a limit (ulimit -v) may keep it from that.
 bool can_map(std::size_t bytes) {
   if (bytes == 0) return true;
   void* const memory =

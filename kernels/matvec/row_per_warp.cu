@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-// Whether there are enough rows to keep 48 KiB in flight on each multiprocessor (see
+// True if there are enough rows to keep 48 KiB in flight on each multiprocessor (see
 // kVectorsInFlight) with several rows per warp.
 bool many_rows(std::int64_t m) {
   constexpr int kWarpsPerSm = 48 * 1024 / (kVectorsInFlight * kVectorBytes * kWarp);

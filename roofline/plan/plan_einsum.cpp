@@ -133,7 +133,7 @@ double product_of(const Indices& indices, const std::map<std::string, double>& s
   return whole("the product of the sizes", product);
 }
 
-// Whether strides over the operand's memory give the result: each of its axes of several indices
+// True if strides over the operand's memory give the result: each of its axes of several indices
 // has them in the operand's order, without others between them.
 bool is_view(const Axes& operand, const Axes& result) {
   const Indices order = operand.indices();

@@ -37,7 +37,7 @@ nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sh
 void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& parts,
               double parameters);
 
-// Whether the work is given by its parameters or tokens, and whether it is given once in full.
+// True if the work is given by its parameters or tokens, and if it is given once in full.
 bool given_by_size(const WorkQuestion& question);
 bool given_in_full(const WorkQuestion& question);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr double kSecondsPerDay = 86400;
 constexpr double kHoursPerDay = 24;
 
-// Whether the days, and not the work only, can be computed.
+// True if the days, and not the work only, can be computed.
 bool timed(const TrainQuestion& q, const Roofs* device) { return device != nullptr || q.peak; }
 
 void check_costs(const Costs& costs, bool with_days) {

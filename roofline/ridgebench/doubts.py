@@ -21,7 +21,7 @@ def why_unfinished(environment: _Environment) -> str:
 
 
 def cut_by_budget(row: Row, environment: _Environment) -> bool:
-    """Whether --budget ended the row's samples early."""
+    """True if --budget ended the row's samples early."""
     return _FEW_SAMPLES in row.flags and environment.get("budget_s") is not None
 
 

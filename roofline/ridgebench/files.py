@@ -105,7 +105,7 @@ _DECODER = json.JSONDecoder(
 
 
 def _too_deep(value: Any, levels: int = _DEEPEST) -> bool:
-    """Whether a list or object has more levels than these."""
+    """True if a list or object has more levels than these."""
     if levels == 0:
         return True
     inner = value.values() if isinstance(value, dict) else value

@@ -122,7 +122,7 @@ def _columns_of(rows: list[Row], sources: list[Source]) -> list[str]:
 
 
 def _known_technique(op: str, technique: str, sources: list[Source]) -> bool:
-    """Whether any of the runs tried the technique."""
+    """True if any of the runs tried the technique."""
     return any((row.op, row.technique) == (op, technique) for source in sources for row in source.view.rows)
 
 

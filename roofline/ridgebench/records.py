@@ -88,7 +88,7 @@ class Row:
 
     @property
     def external(self) -> bool:
-        """Whether another tool measured the row; its status is then `unverified`."""
+        """True if another tool measured the row; its status is then `unverified`."""
         return self.origin == "external"
 
     @property

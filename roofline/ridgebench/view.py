@@ -70,7 +70,7 @@ class View:
         return self.judgement.unfinished
 
     def may_head(self, row: Row) -> bool:
-        """Whether a title, a slide or a summary may rest on the row: the run could finish it, and caches did not serve it."""
+        """True if a title, a slide or a summary may rest on the row: the run could finish it, and caches did not serve it."""
         return not (self.why_unfinished or row.cut_by_budget or row.served_by_cache)
 
     @property
@@ -79,7 +79,7 @@ class View:
         return [row for row in ceilings + self.selected if row.status not in ("ok", "unverified")]
 
     def is_own(self, sheet: Sheet) -> bool:
-        """Whether a data sheet is that of the measured device."""
+        """True if a data sheet is that of the measured device."""
         return sheet.name == self.device["data_sheet"]
 
     @property
@@ -88,7 +88,7 @@ class View:
 
     @property
     def foreign_sheet(self) -> bool:
-        """Whether a data sheet is of another device than the measured one."""
+        """True if a data sheet is of another device than the measured one."""
         return not all(map(self.is_own, self.sheets))
 
     @property

@@ -27,7 +27,7 @@ std::vector<std::string_view> counted_families();
 // What all families share: `keys`, `ignored`, `refused`.
 const nlohmann::json& common_keys();
 
-// Whether a text fits a pattern, in which * is any number of any characters.
+// True if a text fits a pattern, in which * is any number of any characters.
 bool fits_pattern(std::string_view text, std::string_view pattern);
 
 }  // namespace ridgebench

@@ -119,7 +119,7 @@ bool is_one_of(const std::string& text, const std::array<std::string_view, N>& l
   return std::ranges::find(list, text) != list.end();
 }
 
-// Whether networks have a gate. SwiGLU multiplies by one.
+// True if networks have a gate. SwiGLU multiplies by one.
 bool read_gate(ConfigKeys& keys, bool strict, Transformer& model) {
   const bool gated = keys.has_trait("gated");
   const std::string activation = keys.text_or("hidden_act", "");

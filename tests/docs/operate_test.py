@@ -28,7 +28,7 @@ def record_of(row: list[str]) -> dict:
 
 
 def within_its_digits(text: str, value: float) -> bool:
-    """Whether a value with a unit, such as '4.51 ms', is this one in SI, rounded to the digits that the text shows."""
+    """True if a value with a unit, such as '4.51 ms', is this one in SI, rounded to the digits that the text shows."""
     number, unit = text.split()
     decimals = len(number.partition(".")[2])
     step = 10.0**-decimals if decimals or not number.endswith("0") else 10.0 ** (len(number) - len(number.rstrip("0")))

@@ -58,7 +58,7 @@ class Instruction:
         return [first, third]
 
     def is_reused(self, slot: int) -> bool:
-        """Whether source `slot` stays in the reuse cache for the next instruction."""
+        """True if source `slot` stays in the reuse cache for the next instruction."""
         return bool(self.word >> 122 + slot & 1)
 
     @property

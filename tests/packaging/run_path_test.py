@@ -13,7 +13,7 @@ SHARED = {b"\x02\0", b"\x03\0"}  # ET_EXEC and ET_DYN of elf(5)
 
 
 def is_loaded(file: Path) -> bool:
-    """Whether a file is a program or a shared library."""
+    """True if a file is a program or a shared library."""
     if file.is_symlink() or not file.is_file():
         return False
     with file.open("rb") as opened:

@@ -15,7 +15,7 @@ std::vector<Shape> awkward_shapes(const Operation& operation);
 // None for others.
 std::vector<Shape> shapes_of_many_tiles(const Operation& operation);
 
-// Whether integers from -2 to 2 leave no rounding in any sum.
+// True if integers from -2 to 2 leave no rounding in any sum.
 bool exact_on_integers(const Operation& operation);
 
 }  // namespace ridgebench

@@ -23,7 +23,7 @@ class OutputOptions {
   void print(std::string_view name, const nlohmann::ordered_json& answer, const Writer& text,
              const Writer& csv, const Writer& markdown) const;
 
-  // Whether the answer is CSV, which has no place for words about it.
+  // True if the answer is CSV, which has no place for words about it.
   [[nodiscard]] bool csv() const { return csv_; }
 
  private:

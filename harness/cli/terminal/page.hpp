@@ -34,7 +34,7 @@ class Page {
   void text(int column, int row, std::string_view text, Hue hue = Hue::plain);
   // Writes one character that has another form in ASCII.
   void glyph(int column, int row, char32_t character, char ascii, Hue hue = Hue::plain);
-  // Whether cells of the page have neither text nor dots.
+  // True if cells of the page have neither text nor dots.
   [[nodiscard]] bool is_empty(int column, int row, int cells) const;
   [[nodiscard]] bool has_text(int column, int row) const;
 

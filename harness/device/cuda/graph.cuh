@@ -43,7 +43,7 @@ class GraphCache {
 // or the launch cannot be captured.
 std::optional<unsigned> thread_blocks(cudaStream_t stream, const Launch& launch);
 
-// Whether a kernel of the launch may start before the kernel ahead of it has ended: two of the
+// True if a kernel of the launch may start before the kernel ahead of it has ended: two of the
 // launch make a graph, whose edges tell a full dependency from a programmatic one.
 Early early_of(cudaStream_t stream, const Launch& launch);
 

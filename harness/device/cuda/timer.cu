@@ -22,7 +22,7 @@ using cuda::smid;
 constexpr std::int64_t kLaunchesBehindGate = 2;
 constexpr long long kGateNanoseconds = 1'000'000'000;
 
-// Whether launches wait behind a gate. They cannot where a tool runs kernels one at a time.
+// True if launches wait behind a gate. They cannot where a tool runs kernels one at a time.
 bool gated() {
   static const bool result = std::getenv(kUngatedVariable) == nullptr;
   return result;

@@ -83,10 +83,10 @@ struct RemotePlan {
   std::string choice;
 };
 
-// Whether a technique runs in a process of its own, on shared memory.
+// True if a technique runs in a process of its own, on shared memory.
 bool is_remote(const Implementation& implementation);
 
-// Whether an own kernel is isolated: it runs in a process of its own, and this process has loaded
+// True if an own kernel is isolated: it runs in a process of its own, and this process has loaded
 // no file of own kernels. Empty for the kernels of the program.
 std::optional<bool> isolation_of(const Implementation& implementation);
 

@@ -41,7 +41,7 @@ void use_huge_pages(const void* allocation, std::size_t bytes);
 
 // The place of an address; empty if no arena has it.
 std::optional<SharedPlace> shared_place(const void* address);
-// Whether the arena with this number still exists.
+// True if the arena with this number still exists.
 bool is_allocated(std::uint64_t arena);
 
 // An arena of another process in this one.

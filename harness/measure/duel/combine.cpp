@@ -80,7 +80,7 @@ std::optional<DuelScale> combine(Processes processes,
   return all;
 }
 
-// Whether the short scale of one process ran at another clock than that of another process.
+// True if the short scale of one process ran at another clock than that of another process.
 bool clocks_differ(Processes processes) {
   std::vector<double> clocks;
   for (const DuelRecord& process : processes) {

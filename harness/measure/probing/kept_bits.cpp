@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kUnits = 4;
 
-// Whether two references are further apart than kUnits units in the last place of an output, and
+// True if two references are further apart than kUnits units in the last place of an output, and
 // than the rounding of both explains: a GeLU far below zero is zero in fp32.
 bool moved(const Expected& x, const Expected& y, const FormatInfo& format,
            const Tolerance& rounding) {

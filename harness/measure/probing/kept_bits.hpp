@@ -17,10 +17,10 @@ class KeptBits {
            std::span<const Output> outputs, std::span<const std::int64_t> rows,
            std::span<const View> of_new, std::span<const View> of_old);
 
-  // Whether any element kept its bits.
+  // True if any element kept its bits.
   [[nodiscard]] bool any() const;
 
-  // Whether the kernel answers with old results: of the elements whose reference moved by more than
+  // True if the kernel answers with old results: of the elements whose reference moved by more than
   // 4 units in the last place and than rounding explains, most kept their bits. The error that a
   // technique declares of a function explains nothing here. One may keep them by chance, because an
   // output that is within its tolerance may be some units off. The references have, for each row,

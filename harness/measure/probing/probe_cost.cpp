@@ -30,7 +30,7 @@ double cost_of_probe(const Problem& problem) {
   return 2 * cost_of_rows(problem, count_to_check(problem, kProbeCost)) + drawn;
 }
 
-// Whether the host's memory holds the new inputs, and twice the reference, outputs and marks of the
+// True if the host's memory holds the new inputs, and twice the reference, outputs and marks of the
 // compared rows.
 bool fits_host(const Problem& problem) {
   double bytes = 0;

@@ -13,7 +13,7 @@ inline constexpr double kProbeCost = 0x1p22;
 // The environment variable that switches the probes of the suite's kernels off, so that their cost
 // can be measured.
 inline constexpr const char* kProbesVariable = "RIDGEBENCH_PROBES";
-// Whether the suite's kernels have probes. Throws UsageError if the variable has another value than
+// True if the suite's kernels have probes. Throws UsageError if the variable has another value than
 // 0 and 1.
 bool probes_wanted();
 

@@ -38,7 +38,7 @@ class Probes {
          std::span<const BufferSet> sets, std::uint64_t seed,
          std::vector<HostBuffer>& input_copies);
 
-  // Whether a probe is due after that number of samples, and whether all were taken.
+  // True if a probe is due after that number of samples, and if all were taken.
   [[nodiscard]] bool due(std::size_t samples) const;
   [[nodiscard]] bool all_taken() const { return taken_.size() >= wanted_; }
 
@@ -60,7 +60,7 @@ class Probes {
   // `result`. The buffers hold the outputs of the old inputs. Returns why the outputs are wrong.
   std::optional<std::string> check(Verification& result);
 
-  // Whether fewer probes were compared than the case should have, or none at all.
+  // True if fewer probes were compared than the case should have, or none at all.
   [[nodiscard]] bool few() const {
     return found_.compared < static_cast<std::int64_t>(std::max<std::size_t>(1, wanted_));
   }
@@ -83,10 +83,10 @@ class Probes {
   double launch_after_write(NewInputs::Sets chosen, const Launcher& launcher);
   void copy_rows(Probe& probe) const;
   [[nodiscard]] std::uint64_t checksum(NewInputs::Sets chosen) const;
-  // Whether two launches on the same inputs leave the same bits.
+  // True if two launches on the same inputs leave the same bits.
   [[nodiscard]] bool repeats_bits() const;
   [[nodiscard]] bool holds_nan(NewInputs::Sets chosen) const;
-  // Whether the outputs of a set, whose checksum was `before`, change while some launches could
+  // True if the outputs of a set, whose checksum was `before`, change while some launches could
   // run.
   [[nodiscard]] bool changes_within(NewInputs::Sets set, std::uint64_t before,
                                     double launch_s) const;

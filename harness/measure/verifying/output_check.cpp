@@ -40,7 +40,7 @@ double bytes_read(std::span<const Operand> operands) {
   return sum;
 }
 
-// Whether one call of the reference computes many rows.
+// True if one call of the reference computes many rows.
 bool computes_blocks(const Operation& operation) {
   return rows_reference_of(operation) != nullptr ||
          operation.reference.target<BatchedReference>() != nullptr;

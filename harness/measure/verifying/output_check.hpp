@@ -76,7 +76,7 @@ class OutputCheck {
     double affordable;
     std::vector<std::int64_t> rows;
 
-    // Whether the reference of the rows is small enough to be kept.
+    // True if the reference of the rows is small enough to be kept.
     [[nodiscard]] bool keeps_reference() const;
   };
 

@@ -23,7 +23,7 @@ std::vector<View> read_rows(DeviceMemory& memory, std::span<const Output> output
                             std::span<const std::int64_t> rows, const BufferSet& set,
                             std::vector<HostBuffer>& copies);
 
-// Whether an output holds NaN, which is an element that the kernel did not write: finite inputs
+// True if an output holds NaN, which is an element that the kernel did not write: finite inputs
 // produce none. Whole numbers have no NaN.
 bool outputs_hold_nan(DeviceMemory& memory, std::span<const Output> outputs, const BufferSet& set);
 

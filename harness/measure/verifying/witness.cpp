@@ -71,7 +71,7 @@ std::optional<OwnOutputs> own_outputs(Device& device, const Problem& problem,
   return own;
 }
 
-// Whether the witness's outputs of the sampled rows are right.
+// True if the witness's outputs of the sampled rows are right.
 bool is_right(Device& device, const Problem& problem, const Implementation& witness,
               const OwnOutputs& own, std::span<const std::int64_t> rows,
               std::span<const Expected> expected) {

@@ -26,7 +26,7 @@ int open_temporary(std::string& name, const std::string& path) {
   return file;
 }
 
-// Whether a new file may take the place of what the path names.
+// True if a new file may take the place of what the path names.
 bool can_be_replaced(const std::filesystem::path& path) {
   struct stat named{};
   if (lstat(path.c_str(), &named) != 0) return true;

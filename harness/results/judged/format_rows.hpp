@@ -23,7 +23,7 @@ struct FormatRows {
 FormatRows rows_of_format(const std::vector<RaisedRow>& rows,
                           const std::optional<std::string>& format);
 
-// Whether all sizes are one: `predict OP n:4096` names such a shape.
+// True if all sizes are one: `predict OP n:4096` names such a shape.
 bool is_square(const Shape& shape);
 
 // "read", "triad", "copy" or "write": the stream whose share of written bytes is nearest.

@@ -138,7 +138,7 @@ void add_usual_bandwidth(RoofsOfFormat& roofs) {
   }
 }
 
-// Whether the products on tensor cores have no measured roof, as on a GPU that only tcgen05
+// True if the products on tensor cores have no measured roof, as on a GPU that only tcgen05
 // saturates: the roof of the CUDA cores is not theirs.
 bool lacks_tensor_roof(const FormatRows& selection) {
   bool products = false;

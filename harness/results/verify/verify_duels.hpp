@@ -7,7 +7,7 @@
 
 namespace ridgebench {
 
-// Whether the folder holds duels and not the rows of a run.
+// True if the folder holds duels and not the rows of a run.
 bool holds_duels(const std::filesystem::path& directory);
 
 // One line per problem, empty for a sound folder: checksums, work from the operation, ratios,

@@ -168,7 +168,7 @@ void check_roof_flag(const Record& record, std::vector<std::string>& problems) {
                                          : "above its measured roof, but not flagged above_roof"));
 }
 
-// Whether a row is suspect if, and only if, its samples are too fast for the best of its ceilings,
+// True if a row is suspect if, and only if, its samples are too fast for the best of its ceilings,
 // or its process claimed less time than the measuring process saw.
 void check_suspicion(const Record& record, std::vector<std::string>& problems) {
   Checker check(record.id, problems);

@@ -30,7 +30,7 @@ struct RowsReference {
   // other. Uses all threads.
   void (*compute)(const Shape&, std::span<const std::int64_t> rows, const Groups& groups,
                   std::span<const View> in, std::span<Expected> out);
-  // Whether groups may be longer than one element. They may where an output is linear in a column
+  // True if groups may be longer than one element. They may where an output is linear in a column
   // of the second input: the sum of columns then costs no more than one (Freivalds).
   bool sums_groups;
 };

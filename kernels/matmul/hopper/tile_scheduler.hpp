@@ -98,7 +98,7 @@ constexpr double epilogue_clocks(std::size_t bytes, bool gelu) {
 // (docs/matmul_formats.md), which left 28 on the H200 of 2026-11-27.
 inline constexpr double kPromotionClocks = 28;
 
-// Whether the registers of a consumer hold the sums of a tile and two sets of temporary ones, so
+// True if the registers of a consumer hold the sums of a tile and two sets of temporary ones, so
 // that it adds those of one stage in fp32 while the tensor cores work on the next.
 constexpr bool has_two_temporaries(TileShape tile) { return tile.m == 128 && tile.n <= 128; }
 

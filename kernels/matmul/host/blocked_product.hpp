@@ -134,7 +134,7 @@ struct BlockedProduct {
     return cpu::narrow<Out>(epilogue(sums[x], j + x));
   }
 
-  // Whether C is stored past the caches: an ordinary store to a C that a core's own caches do not
+  // True if C is stored past the caches: an ordinary store to a C that a core's own caches do not
   // hold first waits for the line that it changes.
   [[nodiscard]] static bool streaming_pays(const Out* c, std::int64_t m, std::int64_t n) {
     constexpr std::int64_t kLargeBytes = std::int64_t{1} << 20U;

@@ -40,7 +40,7 @@ struct MatrixOperand {
 
   [[nodiscard]] __host__ __device__ bool is_k_major() const { return stride_k == 1; }
 
-  // Whether every row of memory falls into aligned vectors of `elements` elements, and the first
+  // True if every row of memory falls into aligned vectors of `elements` elements, and the first
   // one starts at a multiple of 16 bytes.
   [[nodiscard]] bool is_vectorizable(int elements) const {
     const std::int64_t contiguous = is_k_major() ? k : mn;
@@ -105,7 +105,7 @@ struct alignas(kCount * sizeof(Out)) OutVector {
   Out element[kCount];
 };
 
-// Whether rows of n elements from `c` on fall into aligned vectors of `count`.
+// True if rows of n elements from `c` on fall into aligned vectors of `count`.
 template <class Out>
 bool can_store_vector(const Out* c, std::int64_t n, int count) {
   return n % count == 0 && reinterpret_cast<std::uintptr_t>(c) % kVectorBytes == 0;

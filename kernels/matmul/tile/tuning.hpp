@@ -126,7 +126,7 @@ class Race {
     leave(most);
   }
 
-  // Whether the power limit lowered the clock during most of the last pass.
+  // True if the power limit lowered the clock during most of the last pass.
   [[nodiscard]] bool at_the_limit() const { return capped_share_ >= kShareAtTheLimit; }
 
   // Leaves the candidate of the least time, each alone under load, of those that the last pass

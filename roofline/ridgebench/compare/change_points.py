@@ -54,7 +54,7 @@ def _unlikely(before: np.ndarray, after: np.ndarray) -> float:
 
 
 def _straight(logs: np.ndarray, days: np.ndarray, bounds: list[int]) -> bool:
-    """Whether a line explains the times as well as the levels do, by BIC: that is a trend and no step."""
+    """True if a line explains the times as well as the levels do, by BIC: that is a trend and no step."""
     count = len(logs)
     levels = sum(float(np.square(logs[a:b] - logs[a:b].mean()).sum()) for a, b in zip(bounds, bounds[1:]))
     line = float(np.square(logs - np.polyval(np.polyfit(days, logs, 1), days)).sum())

@@ -42,7 +42,7 @@ def _line(row: Comparison, report: Report, when: str, label: Optional[str]) -> d
 
 
 def _is_torn(path: Path) -> bool:
-    """Whether the last line of a file lacks its end."""
+    """True if the last line of a file lacks its end."""
     if not path.exists() or path.stat().st_size == 0:
         return False
     with path.open("rb") as file:

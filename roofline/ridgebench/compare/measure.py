@@ -107,7 +107,7 @@ def progress(total: int) -> Callable[[int], None]:
 
 
 def _goes_on(row: Comparison, limits: Limits, gives_up: bool = True) -> bool:
-    """Whether more pairs may decide the row; `gives_up`: not if they hardly will.
+    """True if more pairs may decide the row; `gives_up`: not if they hardly will.
 
     A cause from outside that struck one arm may strike the other as well, which makes them comparable again.
     """

@@ -108,7 +108,7 @@ class Report:
 
     @property
     def nothing_judged(self) -> bool:
-        """Whether no row says anything about the code: that is not a pass."""
+        """True if no row says anything about the code: that is not a pass."""
         return all(row.verdict in _UNJUDGED for row in self.rows)
 
     def counts(self) -> dict[str, int]:

@@ -118,7 +118,7 @@ class RidgebenchSession(Session):
         raise CommandError(f"{self.named(arm, folder)} ended with code {code}: {self.last_words(folder)}", known)
 
     def only_filter_fails(self) -> bool:
-        """Whether the candidate can run with the arguments of the session, but not with the filter."""
+        """True if the candidate can run with the arguments of the session, but not with the filter."""
         given = self.commands["candidate"]
         chosen = given if self.filter is None else [*_without_filter(given), _FILTER, self.filter]
         codes = [

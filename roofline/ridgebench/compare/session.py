@@ -93,7 +93,7 @@ class Session(ABC):
 
     @property
     def gives_up(self) -> bool:
-        """Whether a row that the last look will hardly decide is not measured on."""
+        """True if a row that the last look will hardly decide is not measured on."""
         return True
 
     def state_values(self, row: Comparison) -> None:

@@ -68,7 +68,7 @@ def _node_of(entry: Any) -> Node:
 
 
 def is_name(name: str) -> bool:
-    """Whether a text can be the name of a host, which becomes the name of a folder and a word of a shell."""
+    """True if a text can be the name of a host, which becomes the name of a folder and a word of a shell."""
     return name.isascii() and name[:1].isalnum() and all(c.isalnum() or c in ".-_" for c in name)
 
 

@@ -69,7 +69,7 @@ class CommandSession(Session):
 
     @cached_property
     def sets_time(self) -> bool:
-        """Whether one of the commands says how long it measures, or gets no arguments at all: the other must not either."""
+        """True if one of the commands says how long it measures, or gets no arguments at all: the other must not either."""
         words = itertools.chain(*self.commands.values())
         return any(OUTPUT in word or word.startswith(self.format.own_time) for word in words)
 

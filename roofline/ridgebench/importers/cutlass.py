@@ -27,7 +27,7 @@ def _format_of(cells: dict[str, str]) -> Optional[str]:
 
 
 def _is_matmul(cells: dict[str, str]) -> bool:
-    """Whether a GEMM is ridgebench's matmul: no batch, no C that is read, and D in the format of A."""
+    """True if a GEMM is ridgebench's matmul: no batch, no C that is read, and D in the format of A."""
     one = cells.get("batch_count", "1") in ("", "1")
     kinds = {cells[key].partition(":")[0] for key in "AD" if cells.get(key)}
     return cells["OperationKind"] == "gemm" and one and len(kinds) < 2 and bool(_NOTHING.fullmatch(cells.get("beta", "")))

@@ -18,7 +18,7 @@ def _names() -> list[str]:
 
 
 def of_kernels(name: str) -> bool:
-    """Whether kernels of the suite have the format: only ceilings and own operations compute in fp64 and int8."""
+    """True if kernels of the suite have the format: only ceilings and own operations compute in fp64 and int8."""
     return name not in _SUMS
 
 

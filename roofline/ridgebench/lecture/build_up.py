@@ -219,7 +219,7 @@ def batching(deck: Deck) -> Slide:
 
 
 def _matmul_title(deck: Deck) -> str:
-    """Whether the measured path follows the roof from its smallest size on."""
+    """True if the measured path follows the roof from its smallest size on."""
     allowed = {mark.size: mark.rate for mark in deck.shown.path}
     path = deck.shown.measured_path
     if path and (deck.scene.doubt or not all(mark.heads for mark in path)):

@@ -36,7 +36,7 @@ class Mark:
 
     @property
     def waits(self) -> bool:
-        """Whether memory limits a point by the model, under the roof of the units that compute it."""
+        """True if memory limits a point by the model, under the roof of the units that compute it."""
         return self.limit is not None and self.intensity < self.limit.ridge
 
 

@@ -32,7 +32,7 @@ _HEADROOM = 1.5  # of the highest roof, for its label above it
 
 
 def wanted(view: View) -> bool:
-    """Whether the view's formats would hide one another in one plane: many of them, or sweeps in several."""
+    """True if the view's formats would hide one another in one plane: many of them, or sweeps in several."""
     swept = {sweep.rows[0].format for sweep in sweeps(view.points)}
     return view.format is None and (len(columns(view.formats)) > _TOGETHER or len(swept) > _SWEPT)
 

@@ -85,7 +85,7 @@ def _end_of_line(x: float, box: labels.Box) -> labels.Point:
 
 
 def _crosses(canvas: Canvas, point: labels.Point, box: labels.Box, level: bool) -> bool:
-    """Whether a line from a point to its label would cross another label or, unless it ends a path, another point."""
+    """True if a line from a point to its label would cross another label or, unless it ends a path, another point."""
     end = _end_of_line(point[0], box)
     length = max(hypot(end[0] - point[0], end[1] - point[1]), _CLEAR)
     start = tuple(a + (b - a) * _CLEAR / length for a, b in zip(point, end))

@@ -84,7 +84,7 @@ def operations(runs: list[OneRun]) -> list[str]:
 
 
 def changed(before: Row, after: Row) -> bool:
-    """Whether the change of time is larger than either interval, and the two intervals do not meet."""
+    """True if the change of time is larger than either interval, and the two intervals do not meet."""
     change = abs(after.time_median_s - before.time_median_s)
     widths = [row.time_ci_high_s - row.time_ci_low_s for row in (before, after)]
     apart = before.time_ci_high_s < after.time_ci_low_s or after.time_ci_high_s < before.time_ci_low_s

@@ -155,7 +155,7 @@ def shape(op: str, operations: list[str]) -> str:
 
 
 def is_pair(name: str) -> bool:
-    """Whether a format is a mixed pair, such as fp8_e4m3xfp8_e5m2."""
+    """True if a format is a mixed pair, such as fp8_e4m3xfp8_e5m2."""
     return "xfp" in name
 
 

@@ -24,7 +24,7 @@ def interrupt(number: int, frame: Optional[FrameType] = None) -> None:
 
 
 def came() -> bool:
-    """Whether a signal interrupted this command: an error may then be what a library made of the exception."""
+    """True if a signal interrupted this command: an error may then be what a library made of the exception."""
     return first_s is not None
 
 

@@ -73,7 +73,7 @@ def run_size(run: int) -> float:
 
 
 def inked(run: int) -> bool:
-    """Whether the markers of a run have an edge of ink."""
+    """True if the markers of a run have an edge of ink."""
     return bool(run % 2)
 
 

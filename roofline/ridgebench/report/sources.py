@@ -110,7 +110,7 @@ def _table_order(row: Row) -> tuple:
 
 
 def placed(row: Row) -> bool:
-    """Whether a row has a place in the roofline."""
+    """True if a row has a place in the roofline."""
     return bool(row.intensity_flop_per_byte and row.flops_per_s)
 
 

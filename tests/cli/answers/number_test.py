@@ -55,7 +55,7 @@ def rounded(form: str, value: Fraction) -> int:
 
 
 def beyond_all_rounding(form: str, value: Fraction, tie: Fraction) -> bool:
-    """Whether a format without a largest value would round to a value above it. A tie goes to an even one."""
+    """True if a format without a largest value would round to a value above it. A tie goes to an even one."""
     return value > tie or (value == tie and magnitudes(form) % 2 == 0)  # the last bits are odd
 
 

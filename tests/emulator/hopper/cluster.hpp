@@ -38,13 +38,13 @@ class Cluster {
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(blocks_.size()); }
   // Faults where the block does not exist or has ended.
   [[nodiscard]] Block& block(std::uint32_t rank);
-  // Whether asynchronous work runs as early as possible instead of as late.
+  // True if asynchronous work runs as early as possible instead of as late.
   [[nodiscard]] bool eager() const { return work_.order == Order::descending; }
 
-  // Whether the kernel ahead may still run, until a thread calls griddepcontrol.wait.
+  // True if the kernel ahead may still run, until a thread calls griddepcontrol.wait.
   [[nodiscard]] bool dependent() const { return work_.dependent; }
 
-  // Whether a warp that arrives at an mbarrier lets others run first.
+  // True if a warp that arrives at an mbarrier lets others run first.
   [[nodiscard]] bool hesitates() const { return work_.order == Order::hesitant; }
 
   // barrier.cluster, for all threads of all blocks that have not ended.

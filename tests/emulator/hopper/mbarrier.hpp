@@ -20,7 +20,7 @@ struct MBarrier {
   unsigned by;            // the thread that initialised it
   bool published;         // visible to TMA and other blocks
 
-  // Whether the latest phase of this parity has completed; true for parity 1 of a fresh barrier.
+  // True if the latest phase of this parity has completed; true for parity 1 of a fresh barrier.
   [[nodiscard]] bool ended(unsigned parity) const { return (phase & 1U) != parity; }
 };
 

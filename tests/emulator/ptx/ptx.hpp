@@ -55,7 +55,7 @@ class Instruction {
   [[nodiscard]] std::string_view part(std::size_t index) const {
     return index < form_.parts.size() ? std::string_view(form_.parts[index]) : std::string_view();
   }
-  // Whether one of its parts is `name`, possibly with a qualifier ("shared", "shared::cta").
+  // True if one of its parts is `name`, possibly with a qualifier ("shared", "shared::cta").
   [[nodiscard]] bool has(std::string_view part) const;
   [[nodiscard]] bool starts_with(std::string_view text) const { return name().starts_with(text); }
   [[nodiscard]] const std::source_location& where() const { return where_; }

@@ -45,7 +45,7 @@ def documents(name: str) -> list:
 
 
 def accepts(name: str, value) -> bool:
-    """Whether the reader takes this value; what it refuses it names in one line."""
+    """True if the reader takes this value; what it refuses it names in one line."""
     try:
         return parse(json.dumps(value), name, "here") == value
     except ResultsError as error:

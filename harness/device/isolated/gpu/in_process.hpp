@@ -25,10 +25,10 @@ class InProcess {
   std::shared_ptr<File> file_;
 };
 
-// Whether this process has loaded a file of own kernels.
+// True if this process has loaded a file of own kernels.
 bool has_loaded_kernels();
 
-// Whether techniques of GPUs run in this process, which settle_isolation() decides.
+// True if techniques of GPUs run in this process, which settle_isolation() decides.
 bool gpus_not_isolated();
 void run_gpu_kernels_here();
 

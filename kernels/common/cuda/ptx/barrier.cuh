@@ -53,7 +53,7 @@ __device__ inline void mbarrier_arrive_expect_tx(Barrier& barrier, int bytes) {
       : "memory");
 }
 
-// Whether the phase of this parity has completed; returns false after a time that the hardware
+// True if the phase of this parity has completed; returns false after a time that the hardware
 // chooses.
 __device__ inline bool mbarrier_try_wait_parity(Barrier& barrier, unsigned parity) {
   std::uint32_t complete;

@@ -25,7 +25,7 @@ def _reference_of(group: Group, groups: list[Group]) -> Group:
 
 
 def _is_odd(group: Group, groups: list[Group]) -> bool:
-    """Whether the keys of a group are news: eight GPUs that agree with each other may all be set wrongly.
+    """True if the keys of a group are news: eight GPUs that agree with each other may all be set wrongly.
 
     The largest group of a model is none if it has a tenth of all GPUs, and is large enough to be judged by itself.
     """

@@ -72,7 +72,7 @@ def _how(row: Comparison) -> Optional[str]:
 
 
 def _of_other_state(past: Past, readings: Mapping[tuple[str, str], Reading], row: str) -> bool:
-    """Whether a compared row has another power state than its entries of the baseline."""
+    """True if a compared row has another power state than its entries of the baseline."""
     return bool(states_of(past.baseline, row, readings[PASSES[0], row].power_state))
 
 

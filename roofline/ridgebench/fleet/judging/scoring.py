@@ -70,7 +70,7 @@ def below_floor(sheet: np.ndarray, matrix: Matrix) -> np.ndarray:
 
 
 def of_whole_node(scored: Scored, groups: list[Group], effect: node_effects.Effect, index: int) -> bool:
-    """Whether the effect of its node explains all that is slow about a GPU."""
+    """True if the effect of its node explains all that is slow about a GPU."""
     columns = groups[scored.group_of[index]].columns
     slow = np.flatnonzero(scored.slow[index])
     if not set(slow.tolist()) <= set(effect.columns):

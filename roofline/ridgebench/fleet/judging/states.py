@@ -63,5 +63,5 @@ def code_of(verdict: Verdict) -> int:
 
 
 def measured_again(verdict: Verdict) -> bool:
-    """Whether `fleet submit --again` measures the GPU."""
+    """True if `fleet submit --again` measures the GPU."""
     return verdict.state in _AGAIN or (verdict.state == SLOW and not verdict.confirmed)

@@ -59,7 +59,7 @@ def off_the_roofs(roofs: list[Line], point: tuple[float, float]) -> float:
 
 
 def between(roofs: list[Line], start: tuple[float, float], end: tuple[float, float]) -> bool:
-    """Whether the middle of a piece of a path lies between the roofs on which its ends lie."""
+    """True if the middle of a piece of a path lies between the roofs on which its ends lie."""
     x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
     under = [roof for roof in roofs if min(abs(height(roof, at) - value) for at, value in (start, end)) <= NEAR]
     heights = [height(roof, x) for roof in under]
