@@ -36,7 +36,7 @@ struct Pins {
   [[nodiscard]] double bandwidth_bytes_per_s() const { return bus_bits / 8 * 2 * memory_clock_hz; }
 };
 
-// What a program can use. The name of a device, such as 80 GB, mostly means GiB, of which the
+// Bytes that a program can use. The name of a device, such as 80 GB, mostly means GiB, of which the
 // driver and ECC take a part.
 struct UsableMemory {
   double bytes;

@@ -19,7 +19,7 @@ struct Encoding {
   const FormatInfo* info;  // null: fp4
 
   [[nodiscard]] int bits() const { return 1 + exponent_bits + mantissa_bits; }
-  // What is subtracted from the bits of the exponent.
+  // Subtracted from the bits of the exponent.
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] std::uint32_t encode(double value) const;
   [[nodiscard]] double decode(std::uint32_t code) const;
@@ -41,7 +41,7 @@ std::vector<Encoding> encodings_of(const std::string& format);
 // "zero", "subnormal", "normal", "infinity" or "nan"; `value` is what the code stands for.
 std::string_view class_of(const Encoding& encoding, std::uint32_t code, double value);
 
-// What happens to a number that the format decodes as `decoded`: "exact", "rounded", "underflow"
+// Outcome for a number that the format decodes as `decoded`: "exact", "rounded", "underflow"
 // (to 0), "overflow" (to infinity) or "saturates" (at the largest value).
 std::string_view outcome_of(const Encoding& encoding, double value, double decoded);
 

@@ -10,7 +10,7 @@
 
 namespace ridgebench {
 
-// What limits a row: the memory, the arithmetic engine, the special-function units, or the launch.
+// The limit of a row: the memory, the arithmetic engine, the special-function units, or the launch.
 enum class Limit : std::uint8_t { memory, compute, special, launch };
 constexpr auto names_of(Limit) {
   return enum_names("limit", "memory", "compute", "special", "launch");

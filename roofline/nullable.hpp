@@ -1,4 +1,4 @@
-// What is not known is null in JSON, never 0 and never absent.
+// Unknown values are null in JSON, never 0 and never absent.
 #pragma once
 
 #include <nlohmann/json.hpp>

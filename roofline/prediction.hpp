@@ -1,4 +1,4 @@
-// What the roofline model says of an operation before it runs.
+// Prediction of the roofline model for an operation.
 #pragma once
 
 #include <nlohmann/json.hpp>

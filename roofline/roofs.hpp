@@ -47,7 +47,7 @@ class Roofs {
   [[nodiscard]] const std::string& name() const { return name_; }
   // A data sheet's number is the nominal one (80e9 for 80 GB), a run's is what its driver reports.
   [[nodiscard]] std::optional<double> memory_bytes() const { return memory_bytes_; }
-  // What a driver reports of such a device; empty if no source says it.
+  // Facts that a driver reports about such a device; empty if no source has them.
   [[nodiscard]] std::optional<double> usable_memory_bytes() const { return usable_memory_bytes_; }
   // The power that the data sheet states; empty without one.
   [[nodiscard]] std::optional<double> tdp_w() const { return tdp_w_; }

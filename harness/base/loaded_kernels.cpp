@@ -135,7 +135,7 @@ void check_shared_object(const std::string& file, std::string_view content) {
   check_tags(file, content);
 }
 
-// What records and messages call the file.
+// The file's name in records and messages.
 void check_name(const std::string& file, const std::string& name) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';

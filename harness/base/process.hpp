@@ -1,4 +1,4 @@
-// What a process needs before a command starts, and what it hands to a process that it starts.
+// Sets up a process before a command starts, and starts other processes.
 #pragma once
 
 #include <sched.h>
@@ -27,8 +27,8 @@ bool have_stack();
 // the page faults.
 void keep_freed_memory();
 
-// What people, batch systems and lost connections end a program with. The system sends SIGXCPU each
-// second once a process has used its time (ulimit -t).
+// Signals with which people, batch systems and lost connections end a program. The system sends
+// SIGXCPU each second once a process has used its time (ulimit -t).
 inline constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 
 // Until listen_for_signals(), an ending signal prints one line and ends the process with exit code

@@ -1,4 +1,4 @@
-// What repeated comparisons of two techniques say about the ratio of their times: pure functions on
+// The ratio of the times of two techniques from repeated comparisons: pure functions on
 // log ratios. roofline/ridgebench/compare/gate.py has the same trimmed mean for pairs of processes.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace ridgebench {
 
-// What a row reports about its samples. Times are in seconds.
+// Statistics of a row's samples. Times are in seconds.
 //
 // Quantiles are Hyndman and Fan's type 7, "Sample quantiles in statistical packages" (1996), the
 // default of numpy and R. The interval is the 95 % confidence interval of the median within this

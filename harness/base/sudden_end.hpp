@@ -1,4 +1,4 @@
-// What can end a process in the midst of a function: a signal such as SIGSEGV, an abort, an
+// Events that can end a process in the midst of a function: a signal such as SIGSEGV, an abort, an
 // exception that leaves a thread, a call of exit, quick_exit, _exit or _Exit.
 #pragma once
 

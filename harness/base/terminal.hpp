@@ -1,4 +1,4 @@
-// What a standard stream can show, and lines of text that need not arrive.
+// Capabilities of a standard stream, and lines of text that need not arrive.
 #pragma once
 
 #include <optional>

@@ -27,7 +27,7 @@ class OwnOperation {
   void add_shape(std::string_view text);
   [[nodiscard]] bool has_shapes() const { return !shapes_.empty(); }
 
-  // What the registry takes; valid as long as this object.
+  // The operation for the registry; valid as long as this object.
   [[nodiscard]] Operation operation() const;
 
  private:

@@ -20,7 +20,7 @@ std::string checked_name(const char* what, const char* given);
 // A list of formats without doubles. Throws UsageError that names `owner` for an empty one.
 std::vector<FormatPair> formats_of(const std::string& owner, const char* list);
 
-// What a callback that failed wrote, in one line.
+// The message of a callback that failed, in one line.
 using Message = std::array<char, RIDGEBENCH_MESSAGE_BYTES>;
 std::string line_of(const Message& message);
 

@@ -1,4 +1,4 @@
-// What `info --on DEVICE` shows: the numbers of one device, each with its source.
+// Output of `info --on DEVICE`: the numbers of one device, each with its source.
 #pragma once
 
 #include <nlohmann/json.hpp>

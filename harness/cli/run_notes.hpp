@@ -1,4 +1,4 @@
-// What `run` prints beside its table.
+// Notes that `run` prints beside its table.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@
 
 namespace ridgebench {
 
-// What a device read at one moment; empty where it cannot.
+// Readings of a device at one moment; empty if it has none.
 struct LoadReading {
   double time_s = 0;  // since some moment in the past
   std::optional<double> power_w;

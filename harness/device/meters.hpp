@@ -1,4 +1,4 @@
-// What the samples of a case cost besides time: totals that only grow, read before the first sample
+// Costs of the samples of a case besides time: totals that only grow, read before the first sample
 // and after the last.
 #pragma once
 

@@ -30,7 +30,7 @@ std::string short_pci_address(std::string_view address);
 // "10de:2330"
 std::string pci_id_text(unsigned vendor, unsigned device);
 
-// What shows that this machine has an NVIDIA GPU: a device file of the driver, or a PCI device of
+// Evidence that this machine has an NVIDIA GPU: a device file of the driver, or a PCI device of
 // class "display controller"; empty where nothing does. `root` is the root of the file system.
 std::string sign_of_nvidia_gpu(const std::filesystem::path& root = "/");
 

@@ -23,7 +23,7 @@ struct DeviceFamily {
   // Opens the device that the text after "NAME:" names. Throws UsageError for a text that the
   // family does not know, DeviceError for a device that is absent or unusable.
   std::unique_ptr<Device> (*open)(const std::string& text);
-  // What the default selection opens. Null for a family that must be named. Throws DeviceError
+  // Opens the default device. Null for a family that must be named. Throws DeviceError
   // where the machine has devices that are unusable.
   Found (*find)() = nullptr;
   // Model, uuid_hash and pci_address of a found device, without opening it; null where unknown.
@@ -53,7 +53,7 @@ std::unique_ptr<Device> open_one_device(const std::string& selection);
 // model, uuid_hash, pci_address}, null where unknown. Throws DeviceError where there is none.
 std::vector<nlohmann::ordered_json> find_gpus(const std::filesystem::path& root = "/");
 
-// What --device may name on some machine: "all", "cpu", "cuda:0". Looks for no device.
+// Values of --device on any machine: "all", "cpu", "cuda:0". Looks for no device.
 std::vector<std::string> device_words();
 
 }  // namespace ridgebench

@@ -1,4 +1,4 @@
-// What a device says of a batch or a launch. Apart from device.hpp, whose JSON nvcc reads slowly.
+// Times of a batch or a launch. Apart from device.hpp, whose JSON nvcc reads slowly.
 #pragma once
 
 #include <optional>

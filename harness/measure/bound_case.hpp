@@ -29,7 +29,7 @@ class BoundCase {
   [[nodiscard]] std::span<const BufferSet> sets() const { return sets_; }
   // One launch for each set.
   [[nodiscard]] const std::vector<Launch>& rotation() const { return rotation_; }
-  // What the technique chose for the case; empty where it has no choice.
+  // The technique's choice for the case; empty if it has none.
   [[nodiscard]] std::optional<std::string> choice() const;
 
   // Launches on the first set, whose outputs hold NaN, and compares them with the reference.

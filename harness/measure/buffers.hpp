@@ -24,7 +24,7 @@ DeviceMemory::Region region_of(const Operand& operand, void* data);
 // True for an input that no other operand can share.
 bool has_own_values(const Operand& operand);
 
-// What such an operand, number `position` of its operation, holds before a launch on buffer set
+// Values of such an operand, number `position` of its operation, before a launch on buffer set
 // `set` of a run with that fill and seed.
 RandomStream own_values(const Operand& operand, std::size_t position, std::size_t set, Fill fill,
                         std::uint64_t seed);
@@ -67,7 +67,7 @@ class Buffers {
   // Fills the outputs with NaN and restores the inputs with values of their own.
   void reset();
 
-  // What input `position` of a set holds before its launch.
+  // Values of input `position` of a set before its launch.
   [[nodiscard]] RandomStream values(std::size_t set, std::size_t position) const;
 
   // Sums of the operands that launches only read, set by set.

@@ -1,4 +1,4 @@
-// What becomes of a failure while a case or a duel is measured: the status and the reason of its
+// Handling of a failure while a case or a duel is measured: the status and the reason of its
 // record.
 #pragma once
 

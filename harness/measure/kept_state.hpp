@@ -1,4 +1,4 @@
-// What a kernel in this process may change that later rows and files depend on.
+// State of this process that a kernel may change and that later rows and files depend on.
 #pragma once
 
 #include <sys/resource.h>

@@ -87,7 +87,7 @@ void add_differing(std::vector<std::string>& found, const ordered_json& one,
   }
 }
 
-// What a variable changes; empty if it changes no result.
+// The effect of a variable; empty if it changes no result.
 std::optional<std::string> change_by(std::string_view variable) {
   for (const auto& [prefix, what] : keys_that_differ().at("variables").items()) {
     if (variable.starts_with(prefix)) return what.get<std::string>();

@@ -54,7 +54,7 @@ struct DuelAtClock {
   Verdict verdict = Verdict::undecided;
 };
 
-// What the log ratios of one scale say.
+// Statistics of the log ratios of one scale.
 struct DuelRatio {
   std::optional<double> ratio = std::nullopt;
   std::optional<double> ci_low = std::nullopt;

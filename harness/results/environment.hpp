@@ -33,7 +33,7 @@ struct CaseNames {
   }
 };
 
-// What a user asks of `run`, as far as it decides the rows and their data.
+// A user's request to `run`, as far as it decides the rows and their data.
 struct RunRequest {
   std::string device;  // empty: the default
   Profile profile = Profile::quick;
@@ -48,7 +48,7 @@ struct RunRequest {
   std::string ceilings;  // results directory whose ceilings are used; empty: own ones
 };
 
-// What the caller read of the machine. Null values are unreadable.
+// The caller's readings of the machine. Null values are unreadable.
 struct MachineFacts {
   struct Device {
     std::string name;

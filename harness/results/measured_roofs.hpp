@@ -1,4 +1,4 @@
-// What a results directory says of the devices that it was measured on: the roofs that its ceilings
+// The devices of a results directory: the roofs that its ceilings
 // draw, and the MFU that its rows reached.
 #pragma once
 

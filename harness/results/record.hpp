@@ -46,7 +46,7 @@ constexpr bool went_wrong(Status status) { return !has_time(status) && status !=
 enum class Role : std::uint8_t { kernel, ceiling, control };
 constexpr auto names_of(Role) { return enum_names("role", "kernel", "ceiling", "control"); }
 
-// What the members mean, and their units, says the list below.
+// The list below has the members' meanings and units.
 struct Record {
   std::string id;
   std::string op;

@@ -16,7 +16,7 @@ inline constexpr double kMostReferenceFlops = 0x1p34;
 struct EndToEnd {
   double loss_error = 0;
   double gradients_error = 0;
-  // What they may be: 8 (u_acc sqrt(n) + u) sqrt(4 L) with n = max(width, batch), u the unit
+  // Their limit: 8 (u_acc sqrt(n) + u) sqrt(4 L) with n = max(width, batch), u the unit
   // roundoff of the step's format and u_acc that of fp32. Rounding errors of independent layers add
   // up as their squares do. With relu, the square root of that for the gradients: an input that
   // rounds to the other side of 0 changes its element as a whole.

@@ -25,7 +25,7 @@ struct StepTensor {
   std::string kind;  // "parameters", "gradients", "optimizer", "input", "activations", "loss"
   std::int64_t elements = 0;
   Format format = Format::fp32;
-  // What it holds before the step: numbers of `values`, or normal numbers of this standard
+  // Its contents before the step: numbers of `values`, or normal numbers of this standard
   // deviation; nothing if neither is set, because a launch writes the tensor first. Tensors of one
   // `stream` hold the same numbers, each rounded to its own format.
   Values values = {};
@@ -54,7 +54,7 @@ struct StepLaunch {
   std::vector<std::pair<std::string, TensorId>> operands;
 };
 
-// What happens in a step, in its order.
+// Events of a step, in their order.
 struct Allocate {
   TensorId tensor;
 };

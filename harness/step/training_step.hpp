@@ -28,7 +28,7 @@ constexpr auto names_of(Optimizer) {
 enum class ZeroGrad : std::uint8_t { none, fill };
 constexpr auto names_of(ZeroGrad) { return enum_names("zero-grad", "none", "fill"); }
 
-// What of the forward pass stays for the backward pass.
+// Activations that stay for the backward pass.
 //   none   everything
 //   every  the input of every segment of `layers` layers; each segment is computed again whole
 //   full   the input of the network, and the last layer; each other layer is computed again from

@@ -62,7 +62,8 @@ Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
                                                     : launch_read<512>(queue, shape, x, sum);
 }
 
-// What dram_write writes: a constant (dram_write), an array (dram_copy), or a + 3 b (dram_triad).
+// The value that a kernel writes: a constant (dram_write), an array (dram_copy), or a + 3 b
+// (dram_triad).
 struct Constant {
   const float* value;
   __device__ float element(std::int64_t) const { return *value; }

@@ -29,7 +29,7 @@ inline Operand by_row(const char* name, const Shape& s, FormatPair f) {
   return {name, s["n"], f.a, Access::read, {}, kRowLength};
 }
 
-// What the four share; `arrays` of n elements move.
+// Common part of the four; `arrays` of n elements move.
 inline Operation dram(const std::string& name, double flops_per_element, int arrays) {
   Operation op;
   op.name = name;

@@ -1,4 +1,4 @@
-// What the ceilings of caches and of shared memory have in common: the same n elements are read
+// Common part of the ceilings of caches and of shared memory: the same n elements are read
 // `passes` times, and the sum of all those reads shows that none was left out. fp32.
 #pragma once
 

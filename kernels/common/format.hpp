@@ -92,7 +92,7 @@ constexpr const FormatInfo& info(Format format) {
   return format == Format::int32 ? kInt32 : kFormats[static_cast<std::size_t>(format)];
 }
 
-// What hardware multiplies for one product of `format`: `count` products of numbers of `factors`.
+// Products of the hardware for one product of `format`: `count` products of numbers of `factors`.
 struct Products {
   Format factors;
   int count;

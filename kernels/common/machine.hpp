@@ -1,4 +1,4 @@
-// What a sweep and a technique need to know of the device they run on.
+// Facts about a device for its sweeps and techniques.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What an operation computes, on what, and how many FLOPs that is. Everything else about it (bytes,
+// An operation: its operands, its reference, and its FLOPs. Everything else about it (bytes,
 // intensity, buffers, tolerance, ceiling) is derived from this by the harness.
 #pragma once
 
@@ -69,9 +69,9 @@ constexpr bool at_least_standard(Profile profile) {
 // Naive techniques get sizes that they can finish.
 enum class Pace : std::uint8_t { naive, fast };
 
-// What a ceiling saturates. Kernels have none. `narrow` and `widen` are the conversions from fp32
-// to a narrow format and back. `latency` is not a rate: it bounds accesses that wait for each
-// other, `accesses` of the shape. `link` is that between a host and a GPU.
+// The resource that a ceiling saturates. Kernels have none. `narrow` and `widen` are the
+// conversions from fp32 to a narrow format and back. `latency` is not a rate: it bounds accesses
+// that wait for each other, `accesses` of the shape. `link` is that between a host and a GPU.
 enum class Resource : std::uint8_t {
   memory,
   cache,

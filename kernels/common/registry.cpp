@@ -83,7 +83,7 @@ void add_attributes(Operation& operation) {
   };
 }
 
-// What the compiler cannot check in code that somebody else wrote.
+// Checks that the compiler cannot make in code that somebody else wrote.
 void check_operation(const Operation& operation) {
   const std::string& file = operation.loaded_from;
   check_name(file, "an operation", "", operation.name);

@@ -33,7 +33,7 @@ constexpr auto names_of(Origin) { return enum_names("origin", "hand", "library",
 using Supports =
     std::function<std::optional<std::string>(const Machine&, const Shape&, FormatPair)>;
 
-// What a technique declares in its one registration.
+// Declaration of a technique in its one registration.
 struct Technique {
   std::string operation;
   std::string name;
@@ -86,7 +86,7 @@ struct Signature {
 
 using Plan = std::shared_ptr<void>;
 using Prepare = std::function<Plan(Queue&, const Shape&)>;
-// What prepare chose, as text; empty where a technique has nothing to choose.
+// The choice of prepare as text; empty if the technique has none.
 using Choice = std::function<std::string(const Plan&)>;
 // A plan under the name by which a user asks for it: "tile=128x192,cluster=2".
 struct NamedPlan {
@@ -143,7 +143,7 @@ class Registry {
   void add(Operation operation);
   void add(Implementation implementation);
 
-  // What is added from now on belongs to a file that is loaded; empty: to the program.
+  // Entries from now on belong to a file that is loaded; empty: to the program.
   void load_from(std::string file) { loading_ = std::move(file); }
 
   // Matches every technique with its operation and format by the types of its pointers. Of the
@@ -187,7 +187,7 @@ constexpr Signature signature() {
   return {{parameter<Pointers>()...}, sizeof...(Pointers)};
 }
 
-// What a function, or a lambda, is called with.
+// Parameter types of a function or a lambda.
 template <class F>
 using FunctionOf = std::type_identity<decltype(std::function(std::declval<F>()))>;
 

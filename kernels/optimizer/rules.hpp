@@ -1,4 +1,4 @@
-// What a step of an optimizer makes of one parameter and its states, in fp32, for kernels of hosts
+// A step of an optimizer on one parameter and its states, in fp32, for kernels of hosts
 // and GPUs. The rates are computed in double and rounded once.
 #pragma once
 
@@ -32,7 +32,7 @@ inline constexpr double kStep = 1000;
 // fp32.
 enum class Storage : std::uint8_t { same, master, narrow_gradients };
 
-// What the name of an operation ends with.
+// Suffix of the operation's name.
 constexpr std::string_view suffix(Storage storage) {
   if (storage == Storage::master) return "_master";
   return storage == Storage::narrow_gradients ? "_narrow_gradients" : "";

@@ -49,7 +49,7 @@ Event make_event() {
   return {event, cudaEventDestroy};
 }
 
-// What is enqueued to `second` from now on waits for what is in `first`.
+// Work that is enqueued to `second` from now on waits for the work in `first`.
 void wait_for(cudaStream_t first, const Event& event, cudaStream_t second) {
   check(cudaEventRecord(event.get(), first));
   check(cudaStreamWaitEvent(second, event.get(), 0));

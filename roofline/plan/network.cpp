@@ -38,7 +38,7 @@ double network_elements(const Transformer& model, const Network& n) {
   return input + (n.gated ? 3 : 2) * as_double(n.active * n.width);
 }
 
-// What all layers keep for one token, and what the largest of them keeps.
+// Bytes that all layers keep for one token, and that the largest of them keeps.
 struct Elements {
   double all = 0;
   double largest = 0;
@@ -147,7 +147,7 @@ Kept kept_bytes(const NetworkBytes& network, std::string_view checkpoint) {
                                             : std::ceil(network.layers / some.recomputed);
     some.recomputed_outputs = some.recomputed - 1;
   }
-  // What recomputed layers keep includes their outputs, of which some are checkpoints.
+  // The bytes that recomputed layers keep include their outputs, of which some are checkpoints.
   const double counted_twice = some.recomputed - some.recomputed_outputs;
   some.bytes = (some.checkpoints - counted_twice) * network.output +
                some.recomputed * network.largest_inside + network.head;

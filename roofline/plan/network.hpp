@@ -1,4 +1,4 @@
-// What the backward pass of a network needs from its forward pass, in bytes of one micro-batch, and
+// Activations that the backward pass of a network needs, in bytes of one micro-batch, and
 // what checkpointing leaves of it.
 #pragma once
 
@@ -30,7 +30,7 @@ struct NetworkBytes {
 // tokens for experts.
 NetworkBytes network_bytes(const ActivationQuestion& question, double rows);
 
-// What is in memory at once under a way of checkpointing:
+// Activations in memory at once with a kind of checkpointing:
 //   none   all layers
 //   layer  the output of each layer; the backward pass computes one layer again at a time
 //   sqrt   the output of every sqrt(layers)-th layer; one segment at a time is computed again

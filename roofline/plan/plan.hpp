@@ -19,7 +19,7 @@ namespace ridgebench {
 
 using PlanAnswer = nlohmann::ordered_json;
 
-// What a run costs, as far as the prices are known.
+// Costs of a run, as far as the prices are known.
 struct Costs {
   std::optional<double> watts = std::nullopt;  // of a device; default: the data sheet's TDP
   // Power usage effectiveness: the energy of the site over that of the devices.

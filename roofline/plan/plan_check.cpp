@@ -96,7 +96,7 @@ class Checklist {
             "1024"};
   }
 
-  // What a rank sends hides behind the arithmetic of a step if it takes no longer.
+  // A rank's traffic hides behind the arithmetic of a step if it takes no longer.
   [[nodiscard]] Check communication() const {
     const double sent = sent_by_all_ranks(state_parts(question_.fits.state), sharding()) /
                         question_.fits.ranks * fits_["parameters"].get<double>();

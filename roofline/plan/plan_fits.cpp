@@ -38,7 +38,7 @@ struct Part {
   double ranks;  // that share it
 };
 
-// What one device holds. The question is checked.
+// Memory of one device. The question is checked.
 std::vector<Part> parts_of(const FitsQuestion& question) {
   const Sharding sharding{question.stage, question.ranks};
   const double parameters = parameters_of(question);
@@ -224,7 +224,7 @@ PlanAnswer fits_terms(const ActivationQuestion& question) {
   return activation_terms(question, network, kept_bytes(network, question.checkpoint));
 }
 
-// What lives in each phase of the step: the state always, the rest of `parts` by the bands.
+// Memory in each phase of the step: the state always, the rest of `parts` by the bands.
 PlanAnswer timeline_of(const ActivationQuestion& question, const std::vector<Part>& parts) {
   const StepMemory step = step_memory(question);
   PlanAnswer timeline = PlanAnswer::array();

@@ -15,7 +15,7 @@
 namespace ridgebench {
 namespace {
 
-// What one rank holds and sends in a step, and the share of the step in which it has no work.
+// Memory and traffic of one rank in a step, and the share of the step in which it has no work.
 struct Way {
   std::string name;
   double state;

@@ -41,7 +41,7 @@ void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& part
 bool given_by_size(const WorkQuestion& question);
 bool given_in_full(const WorkQuestion& question);
 
-// What was asked, for the inputs of an answer.
+// The question, for the inputs of an answer.
 nlohmann::ordered_json work_inputs(const WorkQuestion& question);
 
 // Returns 6 x parameters x tokens and adds its terms, or returns the flops as given. The result is

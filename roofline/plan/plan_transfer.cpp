@@ -14,7 +14,7 @@
 namespace ridgebench {
 namespace {
 
-// What a link promises in one direction. Vendors state NVLink's sum of both directions, twice the
+// Bandwidth of a link in one direction. Vendors state NVLink's sum of both directions, twice the
 // value here.
 struct PromisedLink {
   std::string_view name;

@@ -1,4 +1,4 @@
-// What MFU a training step reaches, by published runs, and where the time goes below that.
+// MFU of training steps in published runs, and where the time goes below that.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@ struct StatePart {
 // Returns the parts of a question. Throws UsageError for an unknown precision or optimizer.
 std::vector<StatePart> state_parts(const StateQuestion& question);
 
-// What the optimizer's step does for one parameter. It reads the gradient and the states, and the
+// The optimizer's step for one parameter. It reads the gradient and the states, and the
 // fp32 master copy or else the parameter; it writes the parameter, the master copy and the states.
 // AdamW in bf16 reads 2 + 2 + 8 and writes 2 + 8 bytes; with a master copy the bf16 parameter is
 // only written, 14 + 14. Adafactor's sums are not counted.

@@ -81,7 +81,7 @@ class Layers {
   [[nodiscard]] double weight(double layer) const { return kept_before(layer); }
 
  private:
-  // What the layers before `layer` keep at that time.
+  // Bytes that the layers before `layer` keep at that time.
   [[nodiscard]] double kept_before(double layer) const {
     if (s_.full) return layer > 1 ? 1 : 0;
     const double segment = s_.length > 0 ? std::floor((layer - 1) / s_.length) : 0;

@@ -1,4 +1,4 @@
-// What a training step of plain layers has in memory beside its state, over the phases of the step.
+// Memory of a training step of plain layers beside its state, over the phases of the step.
 #pragma once
 
 #include <cstdint>

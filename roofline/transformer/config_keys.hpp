@@ -53,7 +53,7 @@ class ConfigKeys {
   [[nodiscard]] std::vector<std::string> texts(std::string_view name);
   [[nodiscard]] nlohmann::json value(std::string_view name);  // null if absent
 
-  // What the family's table says beside keys and defaults; null if nothing.
+  // Entry of the family's table beside keys and defaults; null if there is none.
   [[nodiscard]] const nlohmann::json& trait(const char* name) const;
   [[nodiscard]] bool has_trait(const char* name) const { return trait(name) == true; }
 

@@ -24,7 +24,7 @@ std::string_view nearest_family(std::string_view type);
 // The types that are counted, sorted.
 std::vector<std::string_view> counted_families();
 
-// What all families share: `keys`, `ignored`, `refused`.
+// Keys that all families share: `keys`, `ignored`, `refused`.
 const nlohmann::json& common_keys();
 
 // True if a text fits a pattern, in which * is any number of any characters.

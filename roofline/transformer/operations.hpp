@@ -63,9 +63,9 @@ struct LayerWork {
   double special_results = 0;  // of the special-function units
 };
 
-// What a layer does with tokens together, in each of `layers` layers. Attention has two products,
-// scores = Q K^T and values = softmax(scores) V. A fused kernel keeps scores on the chip (Dao et
-// al., arXiv 2205.14135), so that the traffic is Q, K, V, the output and, backward, their
+// Operations of a layer on several tokens at once, in each of `layers` layers. Attention has two
+// products, scores = Q K^T and values = softmax(scores) V. A fused kernel keeps scores on the chip
+// (Dao et al., arXiv 2205.14135), so that the traffic is Q, K, V, the output and, backward, their
 // gradients. A causal mask halves the products of whole sequences, and a window limits the keys of
 // a query. Latent attention reads the short vectors of the cache once when it decodes, and
 // multiplies queries and outputs by kv_b instead. A recurrence is one row, `state`, and an indexer
@@ -82,7 +82,7 @@ std::vector<LayerWork> mixing_products(const Transformer& model, Phase phase,
 // something else: latent or compressed vectors, chosen keys, values of another size than keys.
 std::optional<Shape> attention_decode_shape(const Attention& attention, const Sequences& sequences);
 
-// What the names of an attention's work begin with: "local_" if a window limits its keys.
+// Prefix of the names of an attention's work: "local_" if a window limits its keys.
 std::string_view mixing_prefix(const Attention& attention);
 
 // Pairs of a query and a key, of all heads of a layer, that the mask leaves in training.

@@ -1,4 +1,4 @@
-// What the roofline model says of a transformer before it runs.
+// Prediction of the roofline model for a transformer.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a prediction of a transformer leaves out or supposes, in words.
+// Notes on what a prediction of a transformer leaves out or supposes.
 #pragma once
 
 #include <optional>

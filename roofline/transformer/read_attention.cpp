@@ -153,7 +153,7 @@ bool equal_sizes(const Attention& a, const Attention& b) {
          (a.indexer ? a.indexer->heads : 0) == (b.indexer ? b.indexer->heads : 0);
 }
 
-// What `per_layer_config` says of one layer; its keys are the numbers of layers, "05".
+// The entry of `per_layer_config` for one layer; its keys are the numbers of layers, "05".
 Attention for_layer(ConfigKeys& keys, const nlohmann::json& each, std::size_t layer, Attention a) {
   for (const std::string& key : {fmt::format("{:02}", layer), fmt::format("{}", layer)}) {
     const auto found = each.find(key);

@@ -15,7 +15,7 @@ void read_networks(ConfigKeys& keys, const LayerPlan& plan, bool gated, Transfor
 // Embeddings of positions and of layers, and products around them.
 void read_embeddings(ConfigKeys& keys, Transformer& model);
 
-// What `quantization_config` says of the weights; a note or a warning if it has one.
+// Reads the weights' format from `quantization_config`; a note or a warning if it has one.
 void read_quantization(const nlohmann::json& config, Transformer& model);
 
 // The same by the file hf_quant_config.json of NVIDIA ModelOpt beside a config.json that lacks it.

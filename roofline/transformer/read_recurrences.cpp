@@ -10,7 +10,7 @@
 namespace ridgebench {
 namespace {
 
-// What a recurrence of one layer has, for all layers alike.
+// Sizes of a recurrence, the same for all layers.
 struct Parts {
   std::int64_t layers;
   std::int64_t inputs;     // outputs of the product in front of it

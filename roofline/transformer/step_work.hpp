@@ -1,4 +1,4 @@
-// What a training step does beside matrix products and attention's products.
+// Work of a training step beside matrix products and attention's products.
 #pragma once
 
 #include <vector>

@@ -22,7 +22,7 @@ PythonPackage find_python_package();
 // The interpreter that the variable RIDGEBENCH_PYTHON names, else `own`, else python3.
 std::string python_interpreter(const std::filesystem::path& own);
 
-// What to do about an interpreter that does not start.
+// Advice on an interpreter that does not start.
 inline constexpr const char* kNeedsPython =
     "needs Python 3.9 or newer with numpy, scipy and matplotlib (scripts/setup.sh installs them), "
     "and RIDGEBENCH_PYTHON names another";

@@ -119,7 +119,7 @@ Command described(const CLI::App& app) {
   return command;
 }
 
-// What roofline/ridgebench/command_tree.py printed.
+// The output of roofline/ridgebench/command_tree.py.
 Command described(const nlohmann::json& told) {
   Command command{.name = told.at("name"), .help = told.at("help"), .options = {}, .commands = {}};
   for (const auto& one : told.at("options")) {

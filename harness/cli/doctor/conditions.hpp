@@ -1,5 +1,5 @@
-// What may falsify all rows of a run, by the rules of `doctor`. `run` says it before the first row
-// and records it in environment.json (`conditions`), where comparisons read it.
+// Conditions that may falsify all rows of a run, by the rules of `doctor`. `run` prints them before
+// the first row and records it in environment.json (`conditions`), where comparisons read it.
 #pragma once
 
 #include <string>

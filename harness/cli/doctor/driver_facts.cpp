@@ -1,4 +1,4 @@
-// What the kernel, the CUDA driver and NVML say of the GPUs.
+// Facts about the GPUs from the kernel, the CUDA driver and NVML.
 #include <fmt/format.h>
 #include <grp.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the child's work returns, with its end: "answered", "hung" or "crashed".
+// The result of the child's work, and how it ended: "answered", "hung" or "crashed".
 Facts answer_of(Child child, double until_s) {
   const ChildAnswer answer = child.wait(until_s);
   Facts facts = Facts::parse(answer.text, nullptr, false);
@@ -112,7 +112,7 @@ Facts sheet_of_facts(const Facts& gpu) {
   return {{"name", sheet->name}, {"tdp_w", nullable(sheet->tdp_w)}};
 }
 
-// What CUDA says of a GPU, in an entry that may have NVML's keys already.
+// Adds CUDA's facts about a GPU to an entry that may have NVML's keys already.
 void add_cuda(Facts& gpu, const Facts& cuda) {
   for (const auto& [key, value] : cuda.items()) {
     if (key != "index" && !value.is_null()) gpu[key] = value;

@@ -1,4 +1,4 @@
-// What `doctor` reads of this machine, as JSON: null where the machine does not say it.
+// Facts that `doctor` reads about this machine, as JSON: null if the machine does not report them.
 #pragma once
 
 #include <filesystem>

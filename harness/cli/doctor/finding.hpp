@@ -1,4 +1,4 @@
-// What `doctor` has to say, one fact with one remedy each.
+// Findings of `doctor`: one fact with one remedy each.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ void judge_host(const Facts& facts, Findings& to);
 void judge_python(const Facts& facts, Findings& to);
 void judge_rows(const Facts& facts, Findings& to);
 
-// What an error of the CUDA driver means and what helps: the code, text and help of a finding.
+// Meaning of an error of the CUDA driver, and its remedy: the code, text and help of a finding.
 struct Cause {
   std::string code;
   std::string text;

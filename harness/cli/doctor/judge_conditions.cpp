@@ -1,4 +1,4 @@
-// What a host does to all rows of a run: other programs, its governor, its clock.
+// Conditions of a host that affect all rows of a run: other programs, its governor, its clock.
 #include <fmt/format.h>
 
 #include <algorithm>

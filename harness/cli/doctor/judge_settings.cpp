@@ -1,4 +1,4 @@
-// What an operator has set on a GPU, and what state it is in. Advice that changes how others' work
+// Settings of a GPU by its operator, and its state. Advice that changes how others' work
 // runs says that the owner must agree.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

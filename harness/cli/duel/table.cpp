@@ -106,7 +106,7 @@ void print_overlap(std::ostream& out, const DuelRecord& duel) {
              duel.format.name(), printable(duel.shape.text()), text(duel.first), text(duel.second));
 }
 
-// What would decide an undecided duel.
+// Advice that would decide an undecided duel.
 void print_effort(std::ostream& out, const DuelRecord& duel) {
   const DuelScale* const scale = duel.deciding();
   if (scale == nullptr || scale->seconds.verdict != Verdict::undecided || !scale->seconds.ratio) {
@@ -123,7 +123,7 @@ void print_effort(std::ostream& out, const DuelRecord& duel) {
                                 : "more seconds would hardly decide");
 }
 
-// What the technique chose, and what keeps its library from its best.
+// The technique's choice, and the variables that hold its library back.
 void print_remarks(std::ostream& out, const DuelRecord& duel, const DuelSide& side) {
   const std::string which = fmt::format("{} {} {}: {}", printable(duel.op), duel.format.name(),
                                         printable(duel.shape.text()), printable(side.technique));

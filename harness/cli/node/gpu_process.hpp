@@ -21,7 +21,7 @@ class GpuProcess {
   ~GpuProcess();
 
   enum class Change : std::uint8_t { none, stopped, ended };
-  // What happened since the last call. Does not wait.
+  // Returns the events since the last call. Does not wait.
   Change poll();
   // The status of waitpid once the process has ended.
   [[nodiscard]] int status() const { return status_; }

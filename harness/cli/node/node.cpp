@@ -96,7 +96,7 @@ void print_dry_run(const NodeRun& run) {
   fmt::print("`run --dry-run --device {}` prints the rows\n", run.gpus.front().device());
 }
 
-// What the first GPU's process refuses as makes no sense, all would refuse. Leaves no folder then.
+// All processes would refuse a command that the first GPU's process refuses. Leaves no folder then.
 void require_usable(const NodeRun& run) {
   const GpuPass& first = run.gpus.front().at(Pass::isolated);
   if (first.exit != int(ExitCode::usage)) return;

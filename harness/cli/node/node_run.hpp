@@ -1,4 +1,4 @@
-// What is known of a run over all GPUs of a node, as node.json holds it
+// State of a run over all GPUs of a node, as node.json holds it
 // (results/schema/node.schema.json).
 #pragma once
 
@@ -37,7 +37,7 @@ struct GpuPass {
   std::string started;      // RFC 3339; of the loaded pass, when all began; empty: not yet
   std::string ended;
 
-  // What the pass contributes to the exit code of the command.
+  // The pass's part in the exit code of the command.
   [[nodiscard]] int code() const;
 };
 

@@ -8,7 +8,7 @@
 
 namespace ridgebench {
 
-// What a file gave to a command.
+// Options that a file gave to a command.
 struct ConfiguredOptions {
   std::string file;
   std::vector<std::string> names;  // "--device"; a positional argument by its name

@@ -17,7 +17,7 @@
 namespace ridgebench {
 namespace {
 
-// What the run would do with a case: its record, without what it would measure, and bytes.
+// Plan of a case: its record without measured values, and bytes.
 struct PlannedCase {
   Record record;
   double buffer_bytes;

@@ -1,4 +1,4 @@
-// What `run --dry-run` prints.
+// Output of `run --dry-run`.
 #pragma once
 
 #include "harness/measure/campaign.hpp"

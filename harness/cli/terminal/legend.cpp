@@ -70,7 +70,7 @@ struct Columns {
     const int all = kIndent + detail() + (one_line ? name + kBetweenCells : 0);
     longest = std::max(std::min(longest, longest - (all - width)), kFewestCells);
   }
-  // What follows the name.
+  // Text after the name.
   [[nodiscard]] int detail() const {
     return format + kBetweenCells + rate + kBetweenCells + share + (marks ? 1 : 0);
   }

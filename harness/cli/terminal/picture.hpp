@@ -1,4 +1,4 @@
-// What a terminal's roofline shows of a results directory or of a device.
+// Content of a terminal's roofline: of a results directory or of a device.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What control groups (of a container, a batch job) leave this process: memory and processor time.
-// Sources: Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst,
+// Limits that control groups (of a container, a batch job) set for this process: memory and
+// processor time. Sources: Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst,
 // Documentation/scheduler/sched-bwc.rst.
 #pragma once
 

@@ -33,7 +33,7 @@ constexpr std::array<ArmFeature, 5> kHwcap{
 constexpr std::array<ArmFeature, 6> kHwcap2{
     {{1, "sve2"}, {9, "svei8mm"}, {12, "svebf16"}, {13, "i8mm"}, {14, "bf16"}, {23, "sme"}}};
 
-// What a hypervisor writes into the tables of the firmware. Source: systemd, src/basic/virt.c.
+// Names that hypervisors write into the tables of the firmware. Source: systemd, src/basic/virt.c.
 constexpr std::array<std::string_view, 11> kHypervisors{
     "KVM",   "OpenStack", "KubeVirt",   "QEMU",  "VMware",         "VirtualBox",
     "Bochs", "Parallels", "Amazon EC2", "BHYVE", "Virtual Machine"};

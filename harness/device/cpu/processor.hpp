@@ -1,4 +1,4 @@
-// What Linux reports of the processor itself. The keys of /proc/cpuinfo differ between
+// Facts about the processor from Linux. The keys of /proc/cpuinfo differ between
 // architectures.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Processor {
   std::optional<bool> virtualized;    // empty where nothing shows it
 };
 
-// What an ARM processor and its kernel tell a process without a file; 0 where unknown.
+// Registers of an ARM processor that a process can read without a file; 0 if unknown.
 struct ArmRegisters {
   std::uint64_t midr = 0;               // main identification register
   std::uint64_t hwcap = 0, hwcap2 = 0;  // AT_HWCAP and AT_HWCAP2 of getauxval(3)

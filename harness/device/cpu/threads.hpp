@@ -8,7 +8,7 @@
 
 namespace ridgebench {
 
-// What may limit the number of threads.
+// Limits of the number of threads.
 struct ThreadLimits {
   int processors = 1;                // that the process may run on, by its affinity mask
   std::optional<double> cpu_quota;   // processors' worth of time that control groups grant

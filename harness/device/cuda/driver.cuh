@@ -22,7 +22,7 @@ std::unique_ptr<Device> make_cuda_device(int index, const std::string& text);
 // Why one process alone can use the GPU; empty if others can.
 std::string why_one_process(int index);
 
-// What the driver makes of CUDA_VISIBLE_DEVICES, where a user would not expect it.
+// Note on CUDA_VISIBLE_DEVICES if the driver reads it otherwise than a user would expect.
 std::vector<std::string> notes_of_driver();
 
 }  // namespace ridgebench

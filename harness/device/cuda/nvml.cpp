@@ -167,7 +167,7 @@ void Nvml::add_limits(ordered_json& json) const {
   if (!pcie.empty()) json["pcie"] = pcie;
   ordered_json clocks = ordered_json::object();
   add(clocks, "max_sm_hz", scaled(kMega, "nvmlDeviceGetMaxClockInfo", kSmClock));
-  // What an administrator set; otherwise the highest clock.
+  // The clock that an administrator set; otherwise the highest clock.
   add(clocks, "application_sm_hz", scaled(kMega, "nvmlDeviceGetApplicationsClock", kSmClock));
   add(clocks, "max_memory_hz", scaled(kMega, "nvmlDeviceGetMaxClockInfo", kMemoryClock));
   if (!clocks.empty()) json["clocks"] = clocks;

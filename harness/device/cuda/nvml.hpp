@@ -66,7 +66,7 @@ class Nvml {
   // Calls `function`, whose parameters have the types of these arguments. Returns its nvmlReturn_t.
   template <class... Arguments>
   int call(const char* function, Arguments... arguments) const;
-  // What the function writes for the device, and for `what` of it.
+  // Returns the value that the function writes for the device, and for `what` of it.
   template <class Number = unsigned, class... What>
   [[nodiscard]] std::optional<Number> read(const char* function, What... what) const;
   // The same in SI units.
@@ -80,7 +80,7 @@ class Nvml {
   [[nodiscard]] std::optional<double> ecc_errors(unsigned kind) const;
   // Power limits, the link to the host, and the highest clocks.
   void add_limits(nlohmann::ordered_json& json) const;
-  // What `doctor` asks beside the inventory: {model, pci_address, pci_id, uuid_hash, memory_bytes,
+  // Facts for `doctor` beside the inventory: {model, pci_address, pci_id, uuid_hash, memory_bytes,
   // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, pages_pending}. Empty
   // readings are left out.
   [[nodiscard]] nlohmann::ordered_json condition() const;

@@ -1,4 +1,4 @@
-// What `doctor` asks of every GPU of this machine.
+// NVML's facts for `doctor` about every GPU of this machine.
 #include "harness/base/checksum.hpp"
 #include "harness/base/loaded_file.hpp"
 #include "harness/device/cuda/nvml_calls.hpp"

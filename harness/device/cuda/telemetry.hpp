@@ -1,4 +1,4 @@
-// What a GPU reports about itself: at one moment, and while a row runs, sampled on a thread.
+// Telemetry of a GPU: at one moment, and while a row runs, sampled on a thread.
 #pragma once
 
 #include <condition_variable>

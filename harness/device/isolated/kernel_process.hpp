@@ -44,7 +44,7 @@ class KernelProcess {
   // Kills the process.
   ~KernelProcess();
 
-  // What the file registers.
+  // Operations and techniques that the file registers.
   [[nodiscard]] const nlohmann::json& description() const { return description_; }
   [[nodiscard]] bool ended() const { return process_ < 0; }
 

@@ -18,7 +18,7 @@ namespace ridgebench {
 
 class KernelServer {
  public:
-  // What enters the registry from now on belongs to the file.
+  // Entries of the registry from now on belong to the file.
   KernelServer();
 
   // The functions below throw what the file's code throws.

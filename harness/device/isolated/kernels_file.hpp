@@ -26,10 +26,10 @@ class KernelsFile {
 
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const LoadedKernels& kernels() const { return kernels_; }
-  // What the file registers.
+  // Operations and techniques that the file registers.
   [[nodiscard]] const nlohmann::json& description() const { return description_; }
 
-  // What a function of the file returns. Functions return the same for the same arguments, so each
+  // The result of a function of the file. Functions return the same for the same arguments, so each
   // command is sent once. Any thread may call it.
   nlohmann::json value_of(const nlohmann::json& command);
   // Computes rows of a reference, whose inputs have these numbers of elements. Any thread may call

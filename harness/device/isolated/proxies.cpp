@@ -156,7 +156,7 @@ Plan plan_of(const std::shared_ptr<KernelProcess>& process, const Json& made) {
 
 const RemotePlan& remote_plan(const Plan& plan) { return *static_cast<RemotePlan*>(plan.get()); }
 
-// What a technique does runs in the process that launches. `bind` is its function `bind`.
+// A technique's functions run in the process that launches. `bind` is its function `bind`.
 void add_launching(Implementation& i, const File& file, std::size_t index, const Json& described,
                    RemoteBind bind) {
   const auto has = [&](const char* name) { return wire::has(described, name); };

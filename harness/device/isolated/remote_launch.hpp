@@ -13,7 +13,7 @@
 
 namespace ridgebench {
 
-// What this process saw of the batches of a rotation.
+// This process's observations of the batches of a rotation.
 struct Claims {
   double command_s = 0;             // of a command without launches
   bool asynchronous = false;        // the device starts a batch after some of it was enqueued
@@ -34,7 +34,7 @@ class RemoteLaunch {
 
   [[nodiscard]] KernelProcess& process() const { return *held_->process; }
   [[nodiscard]] std::uint64_t number() const { return held_->number; }
-  // What the launches of a rotation share; null before begin_claims().
+  // State that the launches of a rotation share; null before begin_claims().
   [[nodiscard]] Claims* claims() const { return held_->claims.get(); }
   void share(const std::shared_ptr<Claims>& claims) const { held_->claims = claims; }
 
@@ -104,7 +104,7 @@ bool run_remote(std::span<const Launch> rotation);
 // other process claims, or what this process saw where that is less.
 Timing time_remote(std::span<const Launch> rotation, std::int64_t repeats);
 
-// What the other process says of a launch of a GPU.
+// The other process's report on a launch of a GPU.
 Early early_of_remote(const Launch& launch);
 std::optional<double> busy_share_of_remote(const Launch& launch);
 

@@ -24,7 +24,7 @@ Machine machine(const Json& json);
 Json of(const std::vector<Operand>& operands);
 std::vector<Operand> operands(const Json& json);
 
-// What an operation has besides its functions, and which functions it has.
+// Data of an operation besides its functions, and which functions it has.
 Json of(const Operation& operation);
 // The same without functions. `has` says which functions the file's operation has.
 Operation operation(const Json& json);

@@ -21,7 +21,7 @@ inline std::array<std::size_t, kBlocksOfAQuad> draw_quad(std::mt19937_64& random
   return {leader, 1 - leader, 1 - leader, leader};
 }
 
-// What a block of one technique took.
+// Time of a block of one technique.
 struct DuelBlock {
   std::size_t side;
   double seconds = 0;

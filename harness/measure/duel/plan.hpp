@@ -28,7 +28,7 @@ inline constexpr int kGpuProcesses = kFewestProcesses;
 inline constexpr double kWholeProcess_s = 22;
 inline constexpr int kMostProcesses = 1000;
 
-// What a user asks of `duel`.
+// A user's request to `duel`.
 struct DuelRequest {
   std::vector<std::string> techniques;  // two, or none for the profile
   CaseNames names;                // without techniques; operations and formats narrow a profile

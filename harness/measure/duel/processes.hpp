@@ -12,7 +12,7 @@
 
 namespace ridgebench {
 
-// What all duels of a command share.
+// Settings that all duels of a command share.
 struct DuelSettings {
   Fill fill = Fill::normal;
   std::uint64_t seed = 1;

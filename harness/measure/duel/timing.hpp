@@ -25,7 +25,7 @@ inline constexpr double kLongBlock_s = 1.3;
 inline constexpr double kDropped_s = 0.3;
 inline constexpr std::int64_t kLongQuads = 4;
 
-// What the blocks of one length say.
+// Result of the blocks of one length.
 struct ScaleTimes {
   double block_s = 0;  // planned seconds of a block, with its dropped part
   std::int64_t quads = 0;

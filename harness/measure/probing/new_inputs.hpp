@@ -38,7 +38,7 @@ class NewInputs {
   [[nodiscard]] Sets sets() const { return chosen_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] bool fresh() const { return !block_; }
-  // What changed: "every input", or "a block of x".
+  // The changed inputs: "every input", or "a block of x".
   [[nodiscard]] std::string text() const;
 
   // Writes the new inputs, restores operands that launches updated, and fills outputs with NaN.

@@ -1,4 +1,4 @@
-// What comes before the samples of a case.
+// The warm-up before the samples of a case.
 #pragma once
 
 #include "harness/measure/sampler.hpp"

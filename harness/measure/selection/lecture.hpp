@@ -1,4 +1,4 @@
-// What the lecture profile measures: one format, every technique at the first size of its sweep,
+// Cases of the lecture profile: one format, every technique at the first size of its sweep,
 // and a technique that is worth a walk at all sizes.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the check of a case needs beside the kernel: memory of the host and time.
+// Costs of the check of a case beside the kernel: memory of the host and time.
 #pragma once
 
 #include <optional>

@@ -15,7 +15,7 @@
 
 namespace ridgebench {
 
-// What the comparisons of a case may cost, in the unit of kSampleCost.
+// Limit of the cost of a case's comparisons, in the unit of kSampleCost.
 struct CheckCost {
   double first;  // of the first buffer set, before the timing
   double later;  // of all other sets together, after it

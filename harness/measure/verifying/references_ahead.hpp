@@ -14,7 +14,7 @@ namespace ridgebench {
 // Limit of the bytes of all values that the cache of a device's cases keeps: a share of the memory.
 std::size_t most_cached_bytes();
 
-// What the cache calls the rows of buffer set `index` of `count`. The checked rows of all sets
+// The cache's key of the rows of buffer set `index` of `count`. The checked rows of all sets
 // after the first depend on the number of sets.
 std::string reference_key(const Problem& problem, std::size_t index, std::size_t count);
 

@@ -23,7 +23,7 @@ constexpr std::array kDeviceKeys{"name",    "model", "uuid_hash",     "isa",
 constexpr std::array kHostFacts{"hostname_hash", "cpu_model", "sockets",    "cores",
                                 "kernel",        "os",        "governor",   "libc",
                                 "numa_nodes",    "container", "virtualized"};
-// What the run keeps from its beginning.
+// Settings that the run keeps from its beginning.
 constexpr std::array kKept{"run_id",  "started", "command_line", "conditions",
                            "devices", "host",    "scheduler",    "environment_variables"};
 

@@ -1,4 +1,4 @@
-// What the checks of runs and of duels have in common.
+// Common parts of the checks of runs and of duels.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ class Checker {
   std::vector<std::string>* problems_;
 };
 
-// What a row says of its work.
+// The work that a row states.
 struct StatedWork {
   const std::string& operation;
   const Shape& shape;

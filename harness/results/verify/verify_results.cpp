@@ -35,7 +35,7 @@ struct DeviceFacts {
   const DeviceSpec* sheet;
 };
 
-// What environment.json says of the run.
+// The run's settings in environment.json.
 struct RunFacts {
   std::map<std::string, DeviceFacts> devices;
   std::set<std::string> own_operations;

@@ -17,7 +17,7 @@
 
 namespace ridgebench {
 
-// What kernels are compiled for. A block has 32 warps at most.
+// Values that kernels are compiled for. A block has 32 warps at most.
 inline constexpr std::array<std::int64_t, 6> kWarpsOfBlock{32, 16, 8, 4, 2, 1};
 inline constexpr std::array<std::int64_t, 4> kInFlight{8, 4, 2, 1};  // chains or packs of a thread
 

@@ -1,4 +1,4 @@
-// What the processor says about itself. GCC 11 and clang 16 have no name in __builtin_cpu_supports
+// Features of the processor by CPUID. GCC 11 and clang 16 have no name in __builtin_cpu_supports
 // for some of the bits. Source: Intel 64 and IA-32 Architectures Software Developer's Manual,
 // volume 2, CPUID.
 #pragma once

@@ -20,7 +20,7 @@ std::string onednn_version();
 // The instruction set that oneDNN uses, as it names it: "cpu_isa_avx512_core_amx"; "" without it.
 std::string onednn_isa();
 
-// What the library computes, on which operands in this order:
+// Primitives of the library, with their operands in this order:
 enum class OneDnn : std::uint8_t {
   relu,           // y[n] = max(x[n], 0): x, y
   gelu_tanh,      // y[n] = gelu(x[n]): x, y
@@ -66,7 +66,7 @@ Launch bind(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, Pointe
 
 }  // namespace onednn_detail
 
-// What a Registration takes for T: kInputs operands are read, one is written.
+// Returns a bind for a Registration of T: kInputs operands are read, one is written.
 template <OneDnn kFunction, int kInputs, class T>
 auto onednn() {
   using In = const T*;

@@ -9,7 +9,7 @@
 
 namespace ridgebench::cuda {
 
-// What the choice depends on; 0 where unknown.
+// Facts that the choice depends on; 0 if unknown.
 struct MemorySystem {
   double bytes_per_s = 0;  // of the memory's pins
   int units = 0;           // SMs

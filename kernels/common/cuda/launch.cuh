@@ -1,4 +1,4 @@
-// What a technique needs to launch a kernel: CUDA's status codes as exceptions, its stream, a grid,
+// Tools for launching a kernel: CUDA's status codes as exceptions, its stream, a grid,
 // and properties of the device.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What kernels share that apply a function to every element: one thread per vector of 16 bytes, and
+// Shared by kernels that apply a function to every element: one thread per vector of 16 bytes, and
 // what block_threads.hpp needs to know of the device.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What kernels share that compute outputs element by element from any number of arrays, in fp32: a
+// Shared by kernels that compute outputs element by element from any number of arrays, in fp32: a
 // thread handles a pack of neighbouring elements, which lie in one vector of 16 bytes in the widest
 // of the arrays.
 #pragma once
@@ -118,7 +118,7 @@ void require_all_aligned(Pointers... operands) {
   (require_aligned(operands), ...);
 }
 
-// What a registration binds for such a kernel.
+// Returns a bind for such a kernel.
 template <class Bind>
 auto planned_packs(Bind bind) {
   return planned(prepare_threads<kMostPackThreads>, bind, block_threads<kMostPackThreads>);

@@ -1,4 +1,4 @@
-// What a shared object of kernels and the program that loads it must agree on. Both are compiled
+// The interface between a shared object of kernels and the program that loads it. Both are compiled
 // with a tag, a text of the interface's number, the C++ library and the sizes of the types that
 // pass between them. `--load` reads the tags of a file before it runs any of its code.
 #pragma once

@@ -5,7 +5,7 @@
 
 namespace ridgebench {
 
-// What registrations enter: Registry::instance(), unless a RegistryCapture lives.
+// The registry that registrations enter: Registry::instance(), unless a RegistryCapture lives.
 Registry& current_registry();
 
 // While it lives, registrations enter another registry.

@@ -28,7 +28,7 @@ constexpr double ffma_clocks(TileShape tile, std::int64_t m, std::int64_t n, std
   return waves * (tile.m * tile.n / 128.0 * static_cast<double>(k) * overhead + end);
 }
 
-// What prepare chose; the record says it.
+// The choice of prepare, for the record.
 struct FfmaChoice {
   TileShape shape;
 

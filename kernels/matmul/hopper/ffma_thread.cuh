@@ -1,4 +1,4 @@
-// What a consumer thread of ffma_tma.cu does: its products, and the epilogue of its sums.
+// A consumer thread of ffma_tma.cu: its products, and the epilogue of its sums.
 #pragma once
 
 #include <cstddef>

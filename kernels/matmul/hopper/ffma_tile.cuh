@@ -1,4 +1,4 @@
-// What ffma_tma.cu does with a stage. TMA delivers rows of A and of B along k. The idle warps of
+// The stages of ffma_tma.cu. TMA delivers rows of A and of B along k. The idle warps of
 // the producer warpgroup transpose each stage, so that one load of 16 bytes gives a thread four
 // rows or four columns of one k. Sums then need no change of register bank from one k to the next:
 // an FFMA reads two banks through one port each, and the third register comes from the reuse cache.

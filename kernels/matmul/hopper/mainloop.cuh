@@ -1,4 +1,4 @@
-// What the Hopper products share: the pipeline between TMA and the warps that multiply, the loads
+// Shared by the Hopper products: the pipeline between TMA and the warps that multiply, the loads
 // of a stage and its products. A stage holds 128 bytes of k of a block's tile of A, then of B, in
 // boxes of 64 rows (ptx/wgmma_layout.hpp).
 #pragma once

@@ -14,7 +14,7 @@ constexpr int kThreads = kWarpgroup + kWarp;  // the last warp loads
 constexpr int kMaxCluster = 8;                // blocks of a portable cluster
 constexpr int kRingBytes = 96 << 10;  // two blocks of an SM have 96 or 128 KiB of B in flight
 
-// What a block holds for kBoxesB boxes of 64 columns of C.
+// Shared memory of a block for kBoxesB boxes of 64 columns of C.
 template <int kBoxesB>
 struct Shared {
   static constexpr int kColumns = kBoxesB * kBoxRows;

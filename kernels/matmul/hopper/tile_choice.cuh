@@ -27,7 +27,7 @@ Launch bind_kernel(Kernel kernel, const Queue& queue, const Product<A, B, Out>& 
   };
 }
 
-// What prepare chose; the record says it.
+// The choice of prepare, for the record.
 struct ChosenTile : TileChoice {
   TileShape shape;
 

@@ -75,7 +75,7 @@ inline constexpr double kL2BytesPerClockOfAll = 132 * 48;
 inline constexpr int kStageRowBytes = 128;  // of k, of each row of A and column of B
 inline constexpr int kStageBoxRows = 64;    // rows or columns that one copy loads
 
-// What a product needs besides its tiles: `stages` of 128 bytes of k, and clocks that no tensor
+// Costs of a product besides its tiles: `stages` of 128 bytes of k, and clocks that no tensor
 // core works in.
 struct ProductWork {
   std::int64_t m, n;

@@ -1,4 +1,4 @@
-// What products with wgmma and TMA serve: formats, layouts and shapes.
+// Formats, layouts and shapes that products with wgmma and TMA support.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@
 namespace ridgebench {
 namespace {
 
-// What becomes of an accumulator in column j before it is rounded to the output's format.
+// Applied to an accumulator in column j before it is rounded to the output's format.
 struct Identity {
   [[gnu::always_inline]] float operator()(float sum, std::int64_t /*j*/) const { return sum; }
 };

@@ -47,7 +47,7 @@ Widen<KTileElement<T>> widen_from() {
   }
 }
 
-// What one thread carries: kTileK elements that are contiguous in memory.
+// Data that one thread carries: kTileK elements that are contiguous in memory.
 template <class T>
 struct Fragment {
   T element[kTileK];

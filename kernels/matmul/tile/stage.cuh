@@ -38,7 +38,7 @@ __device__ int swizzled(int line, int vector) {
   return line * kLineVectors<kKMajor, T> + (vector ^ by);
 }
 
-// What the calling thread copies for each stage, and the place of its first vector in a stage.
+// Copies of the calling thread for each stage, and the place of its first vector in a stage.
 template <bool kKMajor, class T>
 using StageCopies = TileCopies<kKMajor, T, kStageThreads, kStageVectors / kStageThreads,
                                kLineVectors<kKMajor, T>, kKMajor ? kStageRows : kStageK<T>>;

@@ -12,10 +12,10 @@
 
 namespace ridgebench::cuda {
 
-// What one of kThreads threads copies. A line is what is contiguous in memory, kLineVectors vectors
-// of 16 bytes: k of one row (K-major), or rows at one k (MN-major). A tile is boxes side by side of
-// kLines lines each, as they lie in memory. Thread t copies the vectors t, kThreads + t, ... of the
-// tile, which are kCopies.
+// Copies of one of kThreads threads. A line is contiguous in memory: kLineVectors vectors of
+// 16 bytes, with k of one row (K-major) or rows at one k (MN-major). A tile is boxes side by side
+// of kLines lines each, as they lie in memory. Thread t copies the vectors t, kThreads + t, ... of
+// the tile, which are kCopies.
 template <bool kKMajor, class T, int kThreads, int kCopies, int kLineVectors, int kLines>
 class TileCopies {
  public:

@@ -46,7 +46,7 @@ std::shared_ptr<void> choose_tile(Queue& queue, Function function) {
   return scratch;
 }
 
-// What a registration binds for elements of type T and the stateless Function.
+// Returns a bind for elements of type T and the stateless Function.
 template <class T, class Function>
 auto planned_transform() {
   using Scratch = std::shared_ptr<void>;

@@ -42,7 +42,7 @@ constexpr std::uint64_t matrix_descriptor(std::uint32_t shared_address) {
          swizzle_128b_mode << 62U;
 }
 
-// What is added to a descriptor for k-step number `step` of one wgmma each (32 bytes of a row
+// Increment of a descriptor for k-step number `step` of one wgmma each (32 bytes of a row
 // K-major, 16 rows MN-major), and for box number `box`.
 constexpr std::uint64_t k_step_offset(bool k_major, int step) {
   const int bytes = k_major ? kWgmmaKBytes : 16 * kRowBytes;
