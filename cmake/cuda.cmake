@@ -53,7 +53,7 @@ endif()
 # The launcher writes the messages of ptxas for each file next to its object; a test reads them.
 set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/ptxas_log.sh" ${CMAKE_CUDA_COMPILER_LAUNCHER})
 
-# What every CUDA file is compiled with. Warning 445 is about lambdas with a template parameter that no parameter deduces,
+# Options of every CUDA file. Warning 445 is about lambdas with a template parameter that no parameter deduces,
 # as registrations have.
 cubin_compression("${CMAKE_CUDA_COMPILER_VERSION}" "${RIDGEBENCH_TESTS}" cubin_compression)
 add_library(ridgebench_cuda INTERFACE)

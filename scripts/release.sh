@@ -50,7 +50,7 @@ check_binaries() {
   done
 }
 
-# What a user unpacks or installs starts, and the sources need no network.
+# Checks that the unpacked and installed programs start, and that the sources need no network.
 check_files() {
   local program
   unpacked=$(mktemp -d)

@@ -25,7 +25,7 @@ COMMANDS = {
     "counters": ("counters", "Measure the rows of a run again under Nsight Compute"),
     "stream": ("stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
 }
-# What only the scripts of a checkout run, and the program.
+# Commands for the scripts of a checkout and for the program.
 _SCRIPTED = {
     "serve": ("serve", "Run the kernels of a file of Python for the program"),
     "tree": ("command_tree", "Print the commands with their options as JSON"),
@@ -67,7 +67,7 @@ def start(arguments: list[str]) -> int:
 
 
 def _of_tree(arguments: list[str]) -> int:
-    """What the wheel's tree answers: its place for CMake's find_package(), and every command of the program."""
+    """Answers for the wheel's tree: its place for CMake's find_package(), and every command of the program."""
     if arguments != ["--cmake-prefix"]:
         installed.execute(TREE / "bin" / "ridgebench", arguments)
     print(TREE)

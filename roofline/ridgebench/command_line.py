@@ -1,4 +1,4 @@
-"""What all commands share: exit codes, and errors of one line on stderr."""
+"""Shared by all commands: exit codes, and errors of one line on stderr."""
 
 import argparse
 import sys

@@ -28,7 +28,7 @@ class ResultsError(CommandError):
 
 
 def wrong(error: Exception) -> str:
-    """What a reader's exception says is wrong with a file, in words: 'the key 'id' is missing'."""
+    """The fault of a file by a reader's exception, in words: 'the key 'id' is missing'."""
     if isinstance(error, KeyError):
         return f"the key {error.args[0]!r} is missing"
     if isinstance(error, (TypeError, AttributeError)):

@@ -60,7 +60,7 @@ class Roofs:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What concerns all rows of a run. roofs: by device and format, None for all formats together."""
+    """Facts about all rows of a run. roofs: by device and format, None for all formats together."""
 
     unfinished: str = ""
     moved: dict[str, float] = field(default_factory=dict)

@@ -236,7 +236,7 @@ def _times_note(found: dict[str, list[list[Optional[Row]]]]) -> str:
 
 
 def _launches_table(sources: list[Source]) -> str:
-    """What an empty launch costs on each device, and the bytes that a copy moves in that time."""
+    """Time of an empty launch on each device, and the bytes that a copy moves in that time."""
     table = []
     for source in sources:
         copies = [row for row in source.view.ceilings if row.saturates == "memory" and row.written_fraction == 0.5]

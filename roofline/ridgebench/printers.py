@@ -14,7 +14,7 @@ PASSED, SKIPPED, FAILURE, ERROR = "", "skipped", "failure", "error"  # elements 
 
 
 class Judged(NamedTuple):
-    """What a comparison found of one row or one GPU: by pairs (gate), by the past (baseline) or by peers (fleet)."""
+    """A comparison's verdict on one row or one GPU: by pairs (gate), by the past (baseline) or by peers (fleet)."""
 
     name: str
     verdict: str

@@ -35,7 +35,7 @@ def require_program(*words: str) -> str:
 
 
 def asked(*words: str, seconds: float = _SECONDS) -> dict[str, Any]:
-    """What `ridgebench WORDS --json` prints. Raises ResultsError with the program's line and its exit code."""
+    """The output of `ridgebench WORDS --json`. Raises ResultsError with the program's line and its exit code."""
     path, code = require_program(*words), command_line.USAGE
     try:
         done = answered([path, *words, "--json"], text=True, timeout=seconds, errors="replace")

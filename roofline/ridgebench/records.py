@@ -168,7 +168,7 @@ def validators(name: str) -> list[Callable[[Any], Any]]:
 
 
 def _problem(error: Any) -> str:
-    """What a JsonSchemaValueException found, with the keys that lead to it and the value."""
+    """The fault in a JsonSchemaValueException, with the keys that lead to it and the value."""
     value, allowed = repr(error.value)[:100], error.rule_definition
     if error.rule == "required":
         what = f"{next(key for key in allowed if key not in error.value)!r} is a required property"

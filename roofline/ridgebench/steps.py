@@ -26,7 +26,7 @@ class Part:
 
 @dataclass(frozen=True)
 class _Moment:
-    """What lives while a launch runs: bytes by kind."""
+    """Live bytes while a launch runs, by kind."""
 
     phase: str
     live: dict[str, int]

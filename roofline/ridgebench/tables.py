@@ -94,7 +94,7 @@ def _faults_table(faults: dict[str, dict]) -> str:
 
 @dataclass(frozen=True)
 class _Sources:
-    """What pages show: the default run, the runs of devices under root/results, and the faults."""
+    """Sources of the pages: the default run, the runs of devices under root/results, and the faults."""
 
     root: Path
     default: Optional[Path]

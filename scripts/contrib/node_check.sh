@@ -12,7 +12,7 @@
 # 1 WARNING   a row is surely slower than the baseline
 # 2 CRITICAL  a GPU is missing or cannot be used, or a result is wrong
 # 3 UNKNOWN   no answer: no program, a timeout, a usage error, a run that cannot be compared, an undecided row
-# What takes nodes out of service acts on 2 alone: a mistake in this script or its options is never 2.
+# A scheduler drains a node on exit code 2 only: a mistake in this script or its options is never 2.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 gpus='' seconds=20 baseline='' rows='^(dram_copy|dram_read|fma_peak|tensor_peak)/'

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of the files that source this one
-# What the stages of scripts/gpu_check.sh share. A line `gpu_check: TEXT` of a stage's output stands in the table. Exit
+# Shared by the stages of scripts/gpu_check.sh. A line `gpu_check: TEXT` of a stage's output appears in the table. Exit
 # code 77: the stage lacks something, and the note says what.
 #   work binary device_tests own_kernels device rehearse stage_end   come from the caller
 : "${work:?}" "${binary:?}" "${device_tests:?}" "${own_kernels:?}" "${device:?}" "${stage_end:?}"

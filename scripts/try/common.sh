@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the trials share. A script sources this file, writes one function `case_NAME` a case (case_debian_12 is the case
+# Shared by the trials. A script sources this file, writes one function `case_NAME` a case (case_debian_12 is the case
 # debian-12), lists the names in `cases`, and calls `try_main "$@"`, which runs the cases that its arguments name, or all,
 # and prints a table. A case fails when one of its commands fails.
 #

@@ -65,7 +65,7 @@ class Outcome(NamedTuple):
 
 
 class Trial:
-    """What the cases need: a finished run, a baseline of it, kernels of a user, a file of another tool."""
+    """Files for the cases: a finished run, a baseline of it, kernels of a user, a file of another tool."""
 
     def __init__(self, program: Path, folder: Path) -> None:
         self.program, self.folder, self.run = program, folder, folder / "run"
@@ -148,7 +148,7 @@ def attempt(words: list, number: Optional[int], after_s: float, to_group: bool) 
 
 
 def judge(outcome: Outcome, number: int, out: Path, program: Path) -> list[str]:
-    """What is wrong with a try."""
+    """The fault of a try."""
     wrong = [f"{len(outcome.left)} processes left"] if outcome.left else []
     lines = [line for line in outcome.said.splitlines() if "interrupted" in line]
     if number == signal.SIGKILL:

@@ -35,7 +35,7 @@ TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp$")
 
 
 def problems_of(folder: Path, killed: bool) -> list[str]:
-    """What is wrong with the files of a command; one that was killed may leave a temporary file."""
+    """The faults of the files of a command; one that was killed may leave a temporary file."""
     found = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder)

@@ -36,7 +36,7 @@ _STORED = RESULTS / "baselines"
 
 
 def _sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dict[str, Row]]]:
-    """What stands against the baseline: the run or, where that is of a model, each of its devices.
+    """The candidates for the baseline: the run or, if the baseline is of a model, each of its devices.
 
     Each with the end of its ids, its environment, and its rows by the names of the baseline.
     """

@@ -161,7 +161,7 @@ def _lines_of_rows(rows: list[Row], environment: dict[str, Any], machine: str) -
 
 
 class _Part(NamedTuple):
-    """What a run adds to one baseline."""
+    """Entries that a run adds to one baseline."""
 
     run: Run
     environment: dict[str, Any]

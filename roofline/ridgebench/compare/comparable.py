@@ -74,7 +74,7 @@ def device_entries(environment: dict) -> dict[str, dict]:
 
 
 def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
-    """What split() makes of the differences of two environments.
+    """Splits the differences of two environments with split().
 
     A device that only one side has appears as missing rows.
     """

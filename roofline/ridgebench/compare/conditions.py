@@ -1,4 +1,4 @@
-"""What may falsify all rows of a run, as it said itself (harness/cli/doctor/conditions.hpp): a word of it in verdicts."""
+"""Conditions that may falsify all rows of a run, by its own record (harness/cli/doctor/conditions.hpp), for verdicts."""
 
 from collections import Counter
 from typing import Any

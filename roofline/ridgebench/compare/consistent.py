@@ -72,7 +72,7 @@ def turns_of(record: dict, environment: dict) -> np.ndarray:
 
 
 def _examine(record: dict, environment: dict, then: Optional[Callable[[dict, dict], Any]]) -> Any:
-    """What `then` makes of a record that does not contradict itself. Raises ValueError."""
+    """Applies `then` to a record that does not contradict itself. Raises ValueError."""
     try:
         _require_consistent(record, environment)
         return then(record, environment) if then else None

@@ -21,7 +21,7 @@ _FEWEST_RUNS = 5
 _LARGEST_P = 0.001  # of Kendall's tau, for many rows at once
 _SMALLEST_TREND = 0.01
 _DAY = 86400.0  # seconds
-# What may move times and makes no run incomparable: keys of the environment, and of a device.
+# Keys that may move times and make no run incomparable: keys of the environment, and of a device.
 _WATCHED = ("version", "host.kernel", "host.libc", "host.governor")
 _WATCHED_OF_DEVICE = ("uuid_hash", "driver", "vbios", "gsp_firmware", "inforom", "persistence", "huge_pages")
 
@@ -75,7 +75,7 @@ def _axes(points: list[tuple[Run, float]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _renewed(one: dict, other: dict) -> list[str]:
-    """What differs between the environments of two runs and may move times."""
+    """Differences between the environments of two runs that may move times."""
     pairs = [(key, one, other) for key in _WATCHED]
     here, there = device_entries(one), device_entries(other)
     pairs += [(key, here[name], there[name]) for name in here if name in there for key in _WATCHED_OF_DEVICE]
@@ -86,7 +86,7 @@ def _renewed(one: dict, other: dict) -> list[str]:
 
 
 def _breaks(runs: list[Run]) -> list[str]:
-    """What changed between neighbouring runs: a drift that begins there is not the machine's."""
+    """Changes between neighbouring runs: a drift that begins there is not the machine's."""
     runs = sorted(runs, key=_started)
     return [
         f"{other.environment['started']}: {clean(what)}"

@@ -21,7 +21,7 @@ _COMMIT = 12  # characters of a commit
 
 @dataclass(frozen=True)
 class Entry:
-    """What a run found for a row. value: the candidate's, in seconds or, with a metric, in its unit; None: missing."""
+    """Result of a run for a row. value: the candidate's, in seconds or, with a metric, in its unit; None: missing."""
 
     time: datetime.datetime
     label: Optional[str]

@@ -40,7 +40,7 @@ def _log_ratio(baseline: Row, candidate: Row) -> float:
 
 
 def external_cause(row: Row) -> Optional[str]:
-    """What slowed the device while the row ran, other than the kernel."""
+    """Causes other than the kernel that slowed the device while the row ran."""
     events = EXTERNAL_EVENTS.intersection(row.telemetry.get("clock_events") or ())
     if events:
         return ", ".join(sorted(events))
@@ -117,7 +117,7 @@ def _measured(name: str, series: _Series, preset: gate.Preset) -> Comparison:
 
 
 def _why_undecided(row: Comparison, series: _Series, preset: gate.Preset) -> str:
-    """What hides the answer, and what would show it."""
+    """The cause that hides the answer, and a remedy."""
     if row.pairs < (first := min(preset.spending)):
         return f"{counted(row.pairs, 'pair')}; the first look takes {first}"
     value = gate.estimate(series.log_ratios)
@@ -178,7 +178,7 @@ def _adjust_for_number(rows: list[Comparison], series: dict[str, _Series], limit
 
 
 def first_differences(session: Session, allowed: list[str]) -> list[str]:
-    """What forbids the comparison, as far as the first pair shows."""
+    """Reasons against the comparison, as far as the first pair shows them."""
     return _all_differences(session, [session.load_pair(1)], allowed)[0]
 
 

@@ -1,4 +1,4 @@
-"""What a gate accepts: the limits of its preset, tolerances of single rows, and losses that are allowed.
+"""The limits of a gate: those of its preset, tolerances of single rows, and losses that are allowed.
 
 A file states the latter two. It is TOML; a key is a regular expression that is searched in the names of rows, and the
 first one that matches a row counts:

@@ -1,4 +1,4 @@
-"""What every comparison shares: its options, where its report goes, and how a failure ends it."""
+"""Shared by every comparison: its options, the files of its report, and its end after a failure."""
 
 import argparse
 import sys

@@ -21,7 +21,7 @@ def require_program(name: str) -> None:
 
 
 def help_of(words: list[str]) -> str:
-    """What a command `ridgebench run` prints with --help. Raises CommandError for one that cannot be started."""
+    """The help text of a command `ridgebench run`. Raises CommandError for one that cannot be started."""
     require_program(words[0])
     try:
         told = [*words, "--help"]

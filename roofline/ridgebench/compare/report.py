@@ -1,4 +1,4 @@
-"""What a comparison found: its verdicts, its exit code, its text and its JSON."""
+"""The report of a comparison: its verdicts, its exit code, its text and its JSON."""
 
 import math
 from dataclasses import asdict, dataclass, field

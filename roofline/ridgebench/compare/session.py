@@ -28,7 +28,7 @@ ARMS = ("baseline", "candidate")
 
 
 class Pair(NamedTuple):
-    """What both processes of a pair measured: objects with the `environment` and the rows `by_id` of a Run."""
+    """Results of both processes of a pair: objects with the `environment` and the rows `by_id` of a Run."""
 
     baseline: Any
     candidate: Any
@@ -71,7 +71,7 @@ class Session(ABC):
 
     @abstractmethod
     def load(self, folder: Path) -> Any:
-        """What a process wrote: an object with the `environment` and the rows `by_id` of a Run."""
+        """Result of a process: an object with the `environment` and the rows `by_id` of a Run."""
 
     @abstractmethod
     def differences(self, one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:

@@ -27,7 +27,7 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class _Mark:
-    """What an answer is worth."""
+    """Points of an answer."""
 
     given: str  # empty if the sheet has no answer
     points: int

@@ -8,7 +8,7 @@ from ridgebench.text import markdown
 
 _Rows = list[dict[str, Any]]
 
-# What a page has room for; CSV and Parquet have every column.
+# Columns of a page; CSV and Parquet have all columns.
 _MARKDOWN = ("op", "technique", "format", "shape", "regime", "device", "origin", "status", "time_median_s",
              "flops_per_s", "bytes_per_s", "fraction_of_measured_roof", "mfu")
 

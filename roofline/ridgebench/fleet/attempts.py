@@ -1,4 +1,4 @@
-"""What the files of all nodes say together: copies, results that are too old, repeated attempts, and what is missing."""
+"""The files of all nodes together: copies, results that are too old, repeated attempts, and what is missing."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -63,7 +63,7 @@ def _take(earlier: list[Gpu], gpu: Gpu) -> Optional[Gpu]:
 
 
 def _missing(node: Node, seen: list[Gpu], earlier: list[Gpu], attempt: int) -> list[Gpu]:
-    """What the manifest expects on the node and no file shows. Only an earlier attempt can tell which GPU that is."""
+    """GPUs that the manifest expects on the node and that no file shows. Only an earlier attempt identifies such a GPU."""
     count = node.gpus - len(seen)
     if not seen:
         note = f"; it was {node.note} when the fleet was planned" if node.note else ""

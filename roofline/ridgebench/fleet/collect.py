@@ -31,7 +31,7 @@ def _read_place(place: Place, expected: Mapping[str, int], now: datetime) -> lis
 
 
 def _read_all(places: list[Place], read: Callable[[Place], list[Found]]) -> list[list[Found]]:
-    """What each place holds; with many places by a process for each processor."""
+    """Reads each place; many places are read by a process for each processor."""
     processors = len(os.sched_getaffinity(0))
     if processors == 1 or len(places) < FEWEST_FOR_A_POOL:
         return [read(place) for place in places]

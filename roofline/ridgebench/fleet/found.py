@@ -1,4 +1,4 @@
-"""What one folder says about one GPU, before copies, age and attempts are judged."""
+"""One folder's facts about one GPU, before copies, age and attempts are judged."""
 
 from dataclasses import dataclass
 from typing import Any, Iterable, Optional, Union

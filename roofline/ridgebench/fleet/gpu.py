@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple, Optional
 from .health import Health
 from .manifest import Manifest
 
-# What the files of a GPU say about it. `fleet report` adds the verdicts that need a comparison.
+# States of a GPU by its files. `fleet report` adds the verdicts that need a comparison.
 DONE = "DONE"  # both passes ended, and their files can be read
 FAILED = "FAILED"  # a pass ended with an exit code of its own for failures, or a file is malformed
 STARTED = "STARTED"  # a pass began and did not end: it hung, was killed, or still runs

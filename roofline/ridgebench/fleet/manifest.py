@@ -24,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What `fleet plan` decided."""
+    """Decisions of `fleet plan`."""
 
     nodes: list[Node]
     planned: datetime  # UTC; results that are older are stale

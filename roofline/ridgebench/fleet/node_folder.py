@@ -24,7 +24,7 @@ _TIMED_OUT, _SIGNALLED = 124, 128
 
 
 class Setting(NamedTuple):
-    """What the reader of a node must know of the fleet."""
+    """Facts of the fleet for the reader of a node."""
 
     expected: Optional[int]  # GPUs of the node; None: unknown
     now: datetime

@@ -39,7 +39,7 @@ MALFORMED = (CommandError, OSError, KeyError, TypeError, ValueError, AttributeEr
 
 @dataclass
 class Results:
-    """What a results folder says about one of its devices."""
+    """A results folder's facts about one of its devices."""
 
     run_id: str
     started: str  # RFC 3339, as in the file
@@ -58,7 +58,7 @@ class Results:
 
 
 def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
-    """What is malformed, as one line; files below the folder are named from there."""
+    """The malformed part, as one line; files below the folder are named from there."""
     text = what_failed(error) if isinstance(error, (CommandError, OSError)) else wrong(error)
     return one_line(text.replace(f"{folder}/", ""))[:LONGEST_REASON]
 
@@ -104,7 +104,7 @@ def _median(telemetry: dict, key: str) -> Optional[float]:
 
 
 def _telemetry_of(record: dict) -> tuple[dict, dict]:
-    """What was read while the row ran, and that of its window; empty where nothing was."""
+    """Readings while the row ran, and in its window; empty without readings."""
     telemetry = record["telemetry"] or {}
     return telemetry, telemetry.get("window") or {}
 
@@ -175,7 +175,7 @@ def _read_rows(path: Path) -> tuple[dict[str, _DeviceRows], bool]:
 
 
 def facts_of(environment: dict, device: dict) -> dict[str, Any]:
-    """What must agree for two GPUs to be compared: of a driver only its branch."""
+    """Facts that must agree for two GPUs to be compared: of a driver only its branch."""
     variables = environment.get(VARIABLES) or {}
     chosen = {name: value for name, value in variables.items() if name.startswith(tuple(CHANGE_RESULTS))}
     facts = {key: lookup(environment, key) for key in HARD} | {VARIABLES: chosen}

@@ -64,7 +64,7 @@ class CommandSession(Session):
 
     @cached_property
     def pattern(self) -> Optional[Pattern]:
-        """What selects rows here; None without a filter, and for a program that filters by itself in its own syntax."""
+        """The pattern that selects rows here; None without a filter, and for a program that filters by itself in its own syntax."""
         return Pattern(self.filter, "--filter") if self.filter is not None and self.format.select is None else None
 
     @cached_property
@@ -108,7 +108,7 @@ class CommandSession(Session):
             raise CommandError(f"the {arm} measured no row{why}; allowed: one or more", USAGE)
 
     def output(self, folder: Path) -> tuple[str, str]:
-        """What a process wrote, and where: into the file, else on standard output."""
+        """The output of a process and its place: the file, otherwise standard output."""
         path = folder / "output"
         if not path.exists() or path.stat().st_size == 0:
             path = Path(f"{folder}.stdout")

@@ -1,4 +1,4 @@
-"""What a process of any benchmark measured: one number per row."""
+"""Readings of a process of any benchmark: one number per row."""
 
 import statistics
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Metric:
     best: bool = False  # of the repetitions of a process the best one counts, and not their median
 
     def cost(self, value: float) -> float:
-        """What is compared as a time is: less is better."""
+        """The value for the comparison, of which less is better, as of a time."""
         return 1 / value if self.higher_is_better else value
 
     def value(self, cost: float) -> float:

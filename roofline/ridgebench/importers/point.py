@@ -1,4 +1,4 @@
-"""What the readers of foreign files share: a point, and errors that name file and row."""
+"""Shared by the readers of foreign files: a point, and errors that name file and row."""
 
 import re
 import sys

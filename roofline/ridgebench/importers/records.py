@@ -33,7 +33,7 @@ def _find_time(point: Point) -> None:
 
 
 def _spread(times: list[float]) -> dict[str, float]:
-    """What several samples say beside the median. The harness's interval is not that of another tool's samples."""
+    """Statistics of several samples beside the median. The harness's interval is not that of another tool's samples."""
     if len(times) < 2:
         return {}
     tenths = quantiles(times, n=10, method="inclusive")  # linear between samples, as in the harness

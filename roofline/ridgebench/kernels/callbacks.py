@@ -16,7 +16,7 @@ from ridgebench.text import one_line
 
 
 def raised(error: BaseException, file: Optional[str]) -> str:
-    """What was raised, and where in the user's file."""
+    """The exception, and its line in the user's file."""
     text = f"{type(error).__name__}: {error}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"{text} ({Path(file or '').name}:{lines[-1]})" if lines else text

@@ -23,7 +23,7 @@ _INSTALLED = ("", "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu
 
 
 class KernelError(CommandError):
-    """What cannot be measured as it was asked; the text is one line, `code` the exit code of docs/commands.md."""
+    """A request that cannot be measured; the text is one line, `code` the exit code of docs/commands.md."""
 
     def __init__(self, message: str, code: int = USAGE) -> None:
         super().__init__(one_line(message), code)

@@ -1,4 +1,4 @@
-"""What a user says of an operation and of a kernel. The library checks names, formats and sizes."""
+"""A user's description of an operation and of a kernel. The library checks names, formats and sizes."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class _Operand:
 
 @dataclass(frozen=True)
 class Operation:
-    """What kernels compute; made by operation()."""
+    """An operation that kernels compute; made by operation()."""
 
     name: str
     operands: tuple[_Operand, ...]  # the output last

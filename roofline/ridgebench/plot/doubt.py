@@ -1,4 +1,4 @@
-"""What puts a run in doubt: it did not end, or controls of its roofs moved. Titles leave it to one line above the footer."""
+"""Doubts about a run: it did not end, or controls of its roofs moved. Titles leave it to one line above the footer."""
 
 from ridgebench.records import Row
 from ridgebench.text import capital

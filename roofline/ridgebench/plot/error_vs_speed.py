@@ -74,7 +74,7 @@ def _errors_title(view: View, rows: list[Row]) -> str:
 
 
 def title(view: View) -> str:
-    """What the fastest format gains over the most exact one, and how much larger its error is.
+    """The gain of the fastest format over the most exact one, and the ratio of their errors.
 
     A budget that cut samples, which speeds rest on, leaves the errors.
     """

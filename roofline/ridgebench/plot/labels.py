@@ -100,7 +100,7 @@ def _cell(inches: float) -> int:
 
 @dataclass
 class Obstacles:
-    """What is on the canvas already, as a raster: the next label keeps clear of it.
+    """A raster of the canvas so far: the next label keeps clear of it.
 
     A test costs the same for ten points and for ten thousand.
     """

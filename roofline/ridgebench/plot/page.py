@@ -1,4 +1,4 @@
-"""What every figure has: page, title, subtitle, footer, and the list of the results that are not drawn and why."""
+"""Shared by every figure: page, title, subtitle, footer, and the list of the results that are not drawn and why."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def _own_kernels(view: View) -> str:
 
 
 def provenance(environment: Mapping[str, Any]) -> list[str]:
-    """What it takes to repeat a run."""
+    """The facts that repeat a run."""
     return [
         f"ridgebench {environment['version']}",
         f"commit {commit_of(environment, 12)}{' with local changes' if environment['dirty'] else ''}",
@@ -174,7 +174,7 @@ def results_not_ok(view: View) -> list[Row]:
 
 
 def undrawn_groups(view: View) -> list[Group]:
-    """What a figure leaves out, with the reason. Skipped cases are not results: unserved() counts them."""
+    """Rows that a figure leaves out, with the reason. Skipped cases are not results: unserved() counts them."""
     found = row_groups(results_not_ok(view))
     others = [row for row in view.selected if row.drawable and row.regime != "steady"]
     if others:
@@ -186,7 +186,7 @@ def undrawn_groups(view: View) -> list[Group]:
 
 
 def storage_note(view: View) -> str:
-    """What is computed in another format than it is stored in: of one format the operations, of several the formats.
+    """Rows that are computed in another format than they are stored in: of one format the operations, of several the formats.
 
     'relu, dot and some of matmul in fp16: computed in fp32'; 'tf32, fp16, bf16: some rows computed in fp32'.
     """

@@ -1,4 +1,4 @@
-"""What a GPU needs in flight: Little's law for multiply-adds and for both memories, and wgmma by width."""
+"""Parallelism that a GPU needs: Little's law for multiply-adds and for both memories, and wgmma by width."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -51,7 +51,7 @@ class _Sweep:
         return (row.bytes_per_s if self.memory else row.flops_per_s) or 0.0
 
     def latency(self, row: Row, units: int) -> str:
-        """What one step takes with the least in flight; of a memory by Little's law, what is in flight over the rate."""
+        """Latency of one step with the least in flight; of a memory by Little's law, bytes in flight over the rate."""
         if self.memory:
             return seconds(self.in_flight(row) * units / self.rate(row))
         if row.cycles_median:
@@ -75,7 +75,7 @@ def _wgmma_rows(view: View) -> list[Row]:
 
 
 def panels(view: View) -> list[Callable[[Axes, View, Theme], str]]:
-    """What draws each sweep that the run has; a drawing returns the name of its x axis."""
+    """Functions that draw the sweeps of the run; a drawing returns the name of its x axis."""
     found: list[Callable[[Axes, View, Theme], str]] = []
     for sweep in SWEEPS:
         if len(sweep.rows(view)) >= _FEWEST:

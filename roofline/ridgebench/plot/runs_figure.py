@@ -42,7 +42,7 @@ def _pen_of(theme: OneHue) -> Pen:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a panel shows of one run: the rows of its formats, and the roofs above them."""
+    """Content of a panel for one run: the rows of its formats, and the roofs above them."""
 
     run: OneRun
     rows: list[Row]

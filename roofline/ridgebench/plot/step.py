@@ -212,7 +212,7 @@ def _phases(step: Step) -> list[tuple[int, int, str]]:
 
 @dataclass(frozen=True)
 class _Shares:
-    """What a step and its products reach, as shares of a peak: of the data sheet, or where there is none, of the measured roof."""
+    """MFU of a step and of its products: shares of the data sheet's peak or, without a sheet, of the measured roof."""
 
     products: float  # by their executed FLOPs and the time of each by itself
     executed: float  # the step by the FLOPs that it executes: the HFU of a data sheet

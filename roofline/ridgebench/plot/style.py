@@ -19,7 +19,7 @@ BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 _HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE, "fp8": PURPLE}
 # CIE L* of each hue in print, at least 10 apart, so that greyscale keeps them apart. 61 is 3:1 on white.
 _LIGHTNESS = {"tf32": 0.0, "bf16": 20.0, "tf32x3": 30.0, "fp32": 40.0, "fp16": 50.0, "fp8": 60.0}
-# What the hue says, once more for print: the dash of a format's flat roof, in line widths, and a letter.
+# A second sign beside the hue, for print: the dash of a format's flat roof, in line widths, and a letter.
 _FORMAT_DASHES = {"fp32": (6, 2), "tf32": (4, 2), "tf32x3": (2, 1, 2, 4), "fp16": (1, 1), "bf16": (6, 2, 1, 2)}
 _FP8_DASHES = (3, 1, 1, 1, 1, 1)
 _LETTERS = {"fp32": "S", "tf32": "T", "tf32x3": "X", "fp16": "H", "bf16": "B", "fp4": "4"}

@@ -37,7 +37,7 @@ def _small_first(row: Row) -> tuple:
 
 
 def _kinds(row: Row) -> Iterable[tuple]:
-    """What a row has in common with the other rows of each sweep that may hold it; the last part is what grows."""
+    """Keys that a row shares with the other rows of each sweep that may hold it; the last part is the dimension that grows."""
     own = _sizes(row)
     texts = tuple(sorted((name, value) for name, value in row.shape.items() if isinstance(value, str)))
     if len(set(own.values())) == 1:

@@ -65,13 +65,13 @@ def reads(view: View) -> list[_Point]:
 
 
 def panels(view: View) -> list[Callable[[Axes, View, Theme], None]]:
-    """What draws each panel whose rows are a sweep, from the upper one."""
+    """Functions that draw the panels whose rows are a sweep, from the upper one."""
     bandwidth = len({size for size, *_ in reads(view)}) >= _FEWEST
     return [draw_bandwidth] * bandwidth + [_draw_latency] * (len(chases(view, dense=True)) >= _FEWEST)
 
 
 def capacities(view: View, units: int) -> list[tuple[float, str]]:
-    """What a number of units, SMs or threads, have of each cache that the device reports."""
+    """Bytes of each cache that the device reports for a number of units, SMs or threads."""
     caches = view.device.get("caches") or []
     return [(cache["bytes"] * max(1, units // cache["shared_by"]), _NAMES[cache["level"]]) for cache in caches]
 

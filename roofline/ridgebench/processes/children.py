@@ -21,7 +21,7 @@ def _tie(parent: int, first: Callable[[], Any], prctl: Callable[[int, int], int]
 
 
 def tied(first: Callable[[], Any] = lambda: None) -> Callable[[], None]:
-    """What a child calls after its fork; `first` comes before. A Python without ctypes ties no child."""
+    """Function for a child after its fork; it calls `first` first. A Python without ctypes ties no child."""
     try:
         import ctypes
     except ImportError:

@@ -1,4 +1,4 @@
-"""What report.js needs beside picture and table: places, filters and sweeps of rows, lines of roofs, pairs of runs, views."""
+"""Data for report.js beside picture and table: places, filters and sweeps of rows, lines of roofs, pairs of runs, views."""
 
 from itertools import combinations
 from math import log10

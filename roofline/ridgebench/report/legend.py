@@ -1,4 +1,4 @@
-"""What hue, shape, fill, size and edge of a point say. With JavaScript each entry is a filter."""
+"""The meaning of hue, shape, fill, size and edge of a point. With JavaScript each entry is a filter."""
 
 from html import escape
 from typing import Iterable

@@ -27,7 +27,7 @@ def _pcie_text(pcie: dict[str, Any]) -> str:
 
 
 def link_text(device: dict[str, Any]) -> str:
-    """What NVML says of a device's links: PCIe, and the number of its active NVLinks."""
+    """A device's links by NVML: PCIe, and the number of its active NVLinks."""
     nvlinks = device.get("nvlinks")
     parts = [_pcie_text(device.get("pcie") or {}), f"{nvlinks} NVLinks" if nvlinks is not None else ""]
     return "; ".join(filter(None, parts))

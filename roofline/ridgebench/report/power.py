@@ -45,7 +45,7 @@ def _power_line(row: Row) -> tuple[str, ...]:
 
 
 def _idle_line(view: View) -> tuple[str, ...]:
-    """What the device read before the first row, when no kernel ran."""
+    """Readings of the device before the first row, when no kernel ran."""
     before = ((view.environment.get("state") or {}).get("before") or {}).get(view.device["name"]) or {}
     clock, power = before.get("sm_clock_hz"), before.get("power_w")
     held = (f"{clock / 1e9:.3f} GHz" if clock else "", "", f"{digits(power)} W" if power else "")
@@ -53,7 +53,7 @@ def _idle_line(view: View) -> tuple[str, ...]:
 
 
 def clock_and_power(view: View) -> str:
-    """What each unit holds while it is busy: all ceilings, also the ceilings that are not roofs."""
+    """Clock and power of each unit while it is busy: all ceilings, also those that are not roofs."""
     found = [_power_line(row) for row in view.verified_ceilings if row.clock_hz and watts(row)]
     if not found:
         return ""

@@ -1,4 +1,4 @@
-"""What a report can open on: one format of one run, one operation, several runs beside each other, or everything. Each has its finding."""
+"""Views that a report can open on: one format of one run, one operation, several runs beside each other, or everything. Each has its finding."""
 
 from dataclasses import dataclass
 from typing import Optional

@@ -67,7 +67,7 @@ def _undrawn(run: ShownRun) -> str:
 
 
 def ceiling_rate(row: Row) -> str:
-    """What a ceiling reached in the unit of what it saturates; without a rate its time."""
+    """Rate of a ceiling in the unit of its resource, or its time if it has no rate."""
     if row.saturates in ("memory", "cache", "link") and row.bytes_per_s:
         return rate(row.bytes_per_s * row.raised, "B/s")
     if row.saturates == "latency" and "accesses" in row.shape:  # of other tools' files a shape may lack it

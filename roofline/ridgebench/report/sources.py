@@ -1,4 +1,4 @@
-"""What a report shows: runs with their rows judged by their own roofs, and roofs to lay over them."""
+"""The content of a report: runs with their rows judged by their own roofs, and roofs to lay over them."""
 
 import os
 from dataclasses import dataclass, replace

@@ -15,7 +15,7 @@ def has(command: str) -> bool:
 
 
 def ask(*words: str) -> str:
-    """What a command prints. Raises CommandError with the command's own line."""
+    """The output of a command. Raises CommandError with the command's own line."""
     if not has(words[0]):
         raise CommandError(f"{words[0]} is missing: this machine has no Slurm; allowed: --nodes FILE for `plan`")
     try:

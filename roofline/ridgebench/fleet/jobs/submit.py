@@ -71,7 +71,7 @@ def _nodes_now(manifest: manifests.Manifest) -> dict[str, manifests.Node]:
 
 
 def _split(fleet: Path, manifest: manifests.Manifest, again: bool) -> tuple[list[_Task], list[manifests.Node]]:
-    """What to submit, and the nodes that take no job now. Raises CommandError."""
+    """Jobs to submit, and the nodes that take no job now. Raises CommandError."""
     now = _nodes_now(manifest)
     tasks = _tasks_of(fleet, manifest, again)
     left_out = [now[task.node] for task in tasks if now[task.node].note is not None]
@@ -79,7 +79,7 @@ def _split(fleet: Path, manifest: manifests.Manifest, again: bool) -> tuple[list
 
 
 def _tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[_Task]:
-    """What remains to measure: each node that was not submitted, or the flagged ones. Raises CommandError."""
+    """Nodes that remain to be measured: each node that was not submitted, or the flagged ones. Raises CommandError."""
     last: dict[str, int] = {}
     for job in submitted(fleet):
         last[job["node"]] = max(last.get(job["node"], 0), job["attempt"])

@@ -1,4 +1,4 @@
-"""What the report says first: one finding for each thing to act on, coverage, counts of states, and what differs."""
+"""The head of the report: one finding for each thing to act on, coverage, counts of states, and what differs."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
@@ -215,12 +215,12 @@ def _examination(assessment: Assessment) -> list[str]:
 
 
 def expectation(assessment: Assessment) -> list[str]:
-    """What the report can see in this fleet, in sentences."""
+    """The smallest faults that the report finds in this fleet, in sentences."""
     return _outlier_expectation(assessment) + _examination(assessment)
 
 
 def _outlier_expectation(assessment: Assessment) -> list[str]:
-    """What the rule of the peers can see, in sentences."""
+    """The smallest faults that the rule of the peers finds, in sentences."""
     own, groups = assessment.expected, assessment.groups
     if not own.comparisons:
         number = len(groups[0].members) if groups else 0

@@ -164,7 +164,7 @@ def sheet_of(gpu: Gpu) -> Optional[Sheet]:
 
 
 def promised(column: Column, sheet: Optional[Sheet]) -> float:
-    """What the data sheet promises for the row of a column; NaN where it promises nothing."""
+    """The data sheet's rate for the row of a column; NaN if it has none."""
     op, _, format_ = (column.row.split("/") + ["", ""])[:3]
     if sheet is None:
         return float("nan")

@@ -68,7 +68,7 @@ def nan_median(values: np.ndarray, axis: int) -> np.ndarray:
 
 
 def columns_of(values: np.ndarray, pools: Optional[np.ndarray] = None, comparisons: int = 0) -> Columns:
-    """What the peers say of each column.
+    """Statistics of the peers for each column.
 
     values: [GPU, column], larger is better, NaN where there is none. pools: a number for each column; columns of one
     pool draw each other's spread, by default all. comparisons: of the whole report, by default those of these values.

@@ -25,7 +25,7 @@ _OF_WEIGHTS = special.polygamma(1, _WEIGHTS / 2)  # the variance of the logarith
 
 
 class _Pool(NamedTuple):
-    """What the other rows say. spread: of a typical row, 0 if unknown; weight: its degrees of freedom.
+    """Statistics of the other rows. spread: of a typical row, 0 if unknown; weight: its degrees of freedom.
 
     least_weight: the weight if the rows are less alike than they happen to look.
     """

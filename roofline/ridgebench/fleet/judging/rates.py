@@ -48,7 +48,7 @@ def chance(row: _Row, slower: float) -> float:
 
 
 class Expected(NamedTuple):
-    """What a report expects of itself, if its fleet is healthy and scatters as it does."""
+    """Error rates of a report, if its fleet is healthy and scatters as it does."""
 
     comparisons: int
     spread: float  # of the median column

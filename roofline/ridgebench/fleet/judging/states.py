@@ -8,7 +8,7 @@ from ridgebench.command_line import INCOMPARABLE, INTERRUPTED, OK, REGRESSION, R
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Gpu
 
 INFO, WARN, FAIL = "INFO", "WARN", "FAIL"
-# What a comparison adds to the states of the files. FINE stands for DONE.
+# States that a comparison adds to those of the files. FINE replaces DONE.
 FINE, SLOW, FAST, WRONG, NOT_COMPARABLE = "OK", "SLOW", "FAST", "WRONG", "NOT_COMPARABLE"
 UNHEALTHY, INCOMPLETE = "UNHEALTHY", "INCOMPLETE"  # by doctor or by what the rows recorded; rows are absent
 # Gravest first: the exit code that a state leads to, and its severity. SLOW, FAST and UNHEALTHY have two of each (code_of).
@@ -42,7 +42,7 @@ class Mark(NamedTuple):
 
 @dataclass
 class Verdict:
-    """What the report says of a GPU. slow: the columns that say so; worst: the lowest column, of any GPU that is judged."""
+    """The report's verdict on a GPU. slow: the columns that decide; worst: the lowest column, of any GPU that is judged."""
 
     gpu: Gpu
     state: str

@@ -1,4 +1,4 @@
-"""What is known of the flagged GPUs, as lines of a table: Markdown and HTML show the same."""
+"""Facts about the flagged GPUs, as lines of a table: Markdown and HTML show the same."""
 
 import math
 from typing import NamedTuple, Optional

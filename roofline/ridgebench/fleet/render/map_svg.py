@@ -23,7 +23,7 @@ def lowest_ratio(assessment: Assessment, cell: Cell) -> float:
 
 
 def _described(assessment: Assessment, cell: Cell, whole: bool) -> str:
-    """What a pointer shows: 'gn2 GPU 3: SLOW, 92.1 % of the median in dram_copy/vec16/fp32 (loaded)'."""
+    """Tooltip of a GPU: 'gn2 GPU 3: SLOW, 92.1 % of the median in dram_copy/vec16/fp32 (loaded)'."""
     index = lowest(assessment, cell)
     state = state_of(assessment, cell)
     shown = index if index is not None and (whole or state in (SLOW, FAST, FINE)) else cell.members[0]
