@@ -75,7 +75,7 @@ endfunction()
 
 # Puts the archive of library <name> into <folder>: from the folder <beside>, from the mirror, or from a public address
 # where <online> is true. A wrong archive beside the sources or on the mirror stops the search. Sets <problem>, which is
-# empty where it succeeds, else one line; CMake does not break a line that begins with a blank.
+# empty if it succeeds, else one line; CMake does not break a line that begins with a blank.
 function(find_archive name beside folder online problem)
   describe_third_party(${name})
   set(${problem} "" PARENT_SCOPE)

@@ -18,7 +18,7 @@ struct LowerBounds {
 LowerBounds lower_bounds(const Work& work, const Roof& model, double special_results,
                          const Roofs& roofs);
 
-// Says which peak is missing where the arithmetic of an operation has none.
+// Says which peak is missing if the arithmetic of an operation has none.
 std::string missing_peak_note(const Roofs& roofs);
 
 // Returns the dimensions of a shape, its layout and its attributes as keys.

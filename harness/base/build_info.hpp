@@ -10,7 +10,7 @@ extern const bool dirty;          // the checkout had changes that were not comm
 extern const char* const compiler;
 extern const char* const flags;
 extern const char* const build_type;
-extern const char* const google_benchmark;  // its version; empty where the library does not say it
+extern const char* const google_benchmark;  // its version; empty if the library does not say it
 extern const char* const cuda;              // nvcc and the compute capabilities; empty without CUDA
 extern const char* const cub;               // its version; empty without CUDA
 

@@ -7,7 +7,7 @@
 namespace ridgebench {
 
 // The file, behind all links, of the first loaded library whose file name begins with `name`;
-// empty where none is loaded.
+// empty if none is loaded.
 std::string loaded_file(std::string_view name);
 
 }  // namespace ridgebench

@@ -47,13 +47,13 @@ class Device {
   [[nodiscard]] virtual const Machine& machine() const = 0;
   // The device's entry of environment.json.
   [[nodiscard]] virtual nlohmann::ordered_json identity() const = 0;
-  // Readings that may differ before and after a run; null where unreadable, empty where none exist.
+  // Readings that may differ before and after a run; null where unreadable, empty if none exist.
   [[nodiscard]] virtual nlohmann::ordered_json state() const {
     return nlohmann::ordered_json::object();
   }
   // Surprises of how the device was opened; open_devices() prints them, identity() holds them.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
-  // Name of the matching data sheet; empty where there is none (any host).
+  // Name of the matching data sheet; empty if there is none (any host).
   [[nodiscard]] virtual std::string data_sheet() const { return {}; }
 
   [[nodiscard]] virtual Queue& queue() = 0;
@@ -79,7 +79,7 @@ class Device {
   // of a host's buffers differ.
   [[nodiscard]] virtual bool processes_differ() const { return false; }
   // Around everything that belongs to one case: the device takes telemetry, and profilers see the
-  // id around timed launches. The result is the record's `telemetry`; empty where there is none.
+  // id around timed launches. The result is the record's `telemetry`; empty if there is none.
   virtual void begin_case(const std::string& /*id*/) {}
   virtual nlohmann::ordered_json end_case() { return nlohmann::ordered_json::object(); }
   // Share of the multiprocessors that a launch can keep busy: its thread blocks over their number,

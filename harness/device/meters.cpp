@@ -13,7 +13,7 @@ using nlohmann::ordered_json;
 // Smallest share of the window that batches fill. Between them, an idle device draws less power.
 constexpr double kSmallestBusyShare = 0.9;
 
-// Joules of the window; empty where they are not those of its launches.
+// Joules of the window; empty if they are not those of its launches.
 std::optional<double> energy(const Window& window) {
   if (window.busy_s < kShortestEnergyWindow) return std::nullopt;
   if (window.busy_s < kSmallestBusyShare * window.elapsed_s) return std::nullopt;

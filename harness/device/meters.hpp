@@ -15,7 +15,7 @@ namespace ridgebench {
 
 struct Meter {
   std::string_view name;        // with its unit: energy_j, cycles, ...
-  std::optional<double> total;  // since some moment in the past; empty where it cannot be read
+  std::optional<double> total;  // since some moment in the past; empty if it cannot be read
 };
 
 inline constexpr std::string_view kEnergyMeter = "energy_j";
@@ -24,7 +24,7 @@ inline constexpr std::string_view kPowerCappedMeter = "power_capped_s";
 // Periods in which a control group had spent its CPU quota (nr_throttled of cpu.stat).
 inline constexpr std::string_view kCpuThrottledMeter = "cpu_throttled_periods";
 
-// The total of a meter; empty where there is none of that name, or where it cannot be read.
+// The total of a meter; empty if there is none of that name, or where it cannot be read.
 std::optional<double> total_of(std::string_view name, const std::vector<Meter>& meters);
 
 // From a case's first sample to its last.
@@ -33,7 +33,7 @@ struct Window {
   double busy_s = 0;     // in timed batches
   std::int64_t launches = 0;
   std::vector<Meter> meters;  // differences
-  // Watts by a line through the renewals of the energy counter; empty where no thread watches it.
+  // Watts by a line through the renewals of the energy counter; empty if no thread watches it.
   std::optional<CounterRate> power = std::nullopt;
 };
 
@@ -48,7 +48,7 @@ void add_to(std::vector<Meter>& sum, const std::vector<Meter>& differences);
 inline constexpr double kShortestEnergyWindow = 2;
 
 // The record's entry `telemetry.window`, with power_w, its standard error power_error_w,
-// energy_per_launch_j and energy_per_flop_j. Energy and power are null where the window is too
+// energy_per_launch_j and energy_per_flop_j. Energy and power are null if the window is too
 // short, or where launches did not fill it, as in the cold regime; the error is null without a
 // line.
 // `work` is that of one launch.

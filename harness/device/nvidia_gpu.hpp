@@ -10,7 +10,7 @@
 
 namespace ridgebench {
 
-// A device file of a GPU, and why this user cannot open it; empty where nothing keeps him from it.
+// A device file of a GPU, and why this user cannot open it; empty if nothing keeps him from it.
 struct DeviceFile {
   std::string name;  // /dev/nvidia0
   std::string problem;
@@ -31,7 +31,7 @@ std::string short_pci_address(std::string_view address);
 std::string pci_id_text(unsigned vendor, unsigned device);
 
 // Evidence that this machine has an NVIDIA GPU: a device file of the driver, or a PCI device of
-// class "display controller"; empty where nothing does. `root` is the root of the file system.
+// class "display controller"; empty if nothing does. `root` is the root of the file system.
 std::string sign_of_nvidia_gpu(const std::filesystem::path& root = "/");
 
 // True for "GPU-..." and "MIG-...", as nvidia-smi -L prints the UUIDs of GPUs and their slices.
@@ -47,7 +47,7 @@ std::size_t choose_gpu(const std::string& text, const std::vector<std::string>& 
 
 // The environment variable by which a user hides GPUs from the CUDA driver.
 inline constexpr const char* kVisibleDevices = "CUDA_VISIBLE_DEVICES";
-// Says that the driver offers fewer GPUs than the variable's `value` lists; empty where it offers
+// Says that the driver offers fewer GPUs than the variable's `value` lists; empty if it offers
 // as many. The driver ignores what follows the first entry that names no GPU.
 std::string visibility_note(const std::string& value, std::size_t offered);
 

@@ -26,7 +26,7 @@ struct DeviceFamily {
   // Opens the default device. Null for a family that must be named. Throws DeviceError
   // where the machine has devices that are unusable.
   Found (*find)() = nullptr;
-  // Model, uuid_hash and pci_address of a found device, without opening it; null where unknown.
+  // Model, uuid_hash and pci_address of a found device, without opening it; null if unknown.
   nlohmann::ordered_json (*describe)(int index) = nullptr;
 };
 
@@ -50,7 +50,7 @@ std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection,
 std::unique_ptr<Device> open_one_device(const std::string& selection);
 
 // The GPUs that the default selection opens, none of which is opened: {device: "cuda:0", index,
-// model, uuid_hash, pci_address}, null where unknown. Throws DeviceError where there is none.
+// model, uuid_hash, pci_address}, null if unknown. Throws DeviceError where there is none.
 std::vector<nlohmann::ordered_json> find_gpus(const std::filesystem::path& root = "/");
 
 // Values of --device on any machine: "all", "cpu", "cuda:0". Looks for no device.

@@ -29,7 +29,7 @@ struct Samples {
   std::vector<double> seconds;  // per launch
   std::int64_t samples_per_batch = 1;
   std::int64_t launches_per_sample = 0;  // the fewest; some samples average one more
-  std::vector<double> clocks_hz;         // held during each; empty where one is unknown
+  std::vector<double> clocks_hz;         // held during each; empty if one is unknown
   std::optional<double> clock_hz;        // median of the known ones
   bool power_capped = false;             // the power limit lowered the clock
   // Empty where the device does not count the time for which the limit lowers its clock, and where

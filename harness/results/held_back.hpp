@@ -13,7 +13,7 @@ namespace ridgebench {
 std::vector<std::string_view> library_prefixes();
 
 // The variables, as "NAME=VALUE NAME=VALUE", that are set and may slow the library of a technique
-// (onednn, openblas, cublas, cublas_tuned, ...); empty where there is none.
+// (onednn, openblas, cublas, cublas_tuned, ...); empty if there is none.
 std::optional<std::string> held_back_by(std::string_view technique);
 
 }  // namespace ridgebench

@@ -37,7 +37,7 @@ std::string xml_escaped(std::string_view text) {
 
 bool failed(const Record& r) { return went_wrong(r.status); }
 
-// Why the share of its roof is not a finding of a row; empty where it is one.
+// Why the share of its roof is not a finding of a row; empty if it is one.
 std::string doubt_of(const Record& r, const Doubts& doubts) {
   const auto found = doubts.rows.find(r.id);
   if (found == doubts.rows.end()) return "";

@@ -25,7 +25,7 @@ inline constexpr Bounds kPositive{.low_excluded = true};
 inline constexpr Bounds kCount{.high = kLargestCount};
 
 enum class Absence : std::uint8_t {
-  unknown,        // null where the value is unknown; the key itself is always there
+  unknown,        // null if the value is unknown; the key itself is always there
   not_in_oldest,  // as unknown, but records of older versions lack the key
   infinite,       // null stands for infinity, which JSON does not have
 };

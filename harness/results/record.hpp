@@ -84,7 +84,7 @@ struct Record {
   std::int64_t samples_per_batch = 1;
   std::int64_t launches_per_sample = 0;
   std::optional<double> tick_s;
-  std::optional<Summary> time;  // of samples_s; the six keys time_*, NaN where unknown
+  std::optional<Summary> time;  // of samples_s; the six keys time_*, NaN if unknown
   std::optional<double> time_mean_s;
   std::optional<double> seen_s = std::nullopt;
   std::vector<double> clocks_hz;
@@ -116,7 +116,7 @@ struct Record {
   // The median of the SM clock that NVML read meanwhile, minus clock_hz. Empty where one is
   // unknown.
   [[nodiscard]] std::optional<double> nvml_clock_excess_hz() const;
-  // Summary of the cycles per launch; empty where the clock of a sample is unknown.
+  // Summary of the cycles per launch; empty if the clock of a sample is unknown.
   [[nodiscard]] std::optional<Summary> cycles() const;
 };
 
@@ -139,7 +139,7 @@ inline constexpr KeyList kRecordKeys{
     Key{"arithmetic", &Record::arithmetic, "", "format in which products are formed; where it differs, the row is flagged `storage_format`"},
     Key{"accumulator", &Record::accumulator, "", "format of the running sums"},
     Key{"accumulator_bits", &Record::accumulator_bits, "bit", "fraction bits that the running sums keep", Bounds{1, 52}, Absence::not_in_oldest},
-    Key{"isa", &Record::isa, "", "instruction set chosen at run time; null where it does not matter"},
+    Key{"isa", &Record::isa, "", "instruction set chosen at run time; null if it does not matter"},
     Key{"shape", &Record::shape, "", "named dimensions and attributes, and the layout of a matmul"},
     Key{"regime", &Record::regime, "", "state of the caches"},
     Key{"flops", &Record::flops, "FLOP", "per launch; a multiply-add counts 2", kNotNegative},
@@ -148,10 +148,10 @@ inline constexpr KeyList kRecordKeys{
     Key{"written_fraction", &Record::written_fraction, "", "share of the bytes that is written; selects the memory ceiling", Bounds{0, 1}},
     Key{"status", &Record::status, "", "only an ok row has a time, and an unverified one, which was imported"},
     Key{"reason", &Record::reason, "", "why the row is not ok"},
-    Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null where it has no choice", {}, Absence::not_in_oldest},
+    Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null if it has no choice", {}, Absence::not_in_oldest},
     Key{"loaded_from", &Record::loaded_from, "", "name of the file that `--load` took the technique from, for Python `FILE.py:NAME`, whose checksum environment.json has; null for those of the program", {}, Absence::not_in_oldest},
     Key{"isolated", &Record::isolated, "", "whether an own kernel ran in a process of its own, which this one verified and timed; null for the kernels of the program", {}, Absence::not_in_oldest},
-    Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null where that is not known", {}, Absence::not_in_oldest},
+    Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null if that is not known", {}, Absence::not_in_oldest},
     Key{"early_unknown", &Record::early_unknown, "", "why `early` of a measured row is null", {}, Absence::not_in_oldest},
     Key{"seed", &Record::seed, "", "of the inputs", kCount, Absence::not_in_oldest},
     Key{"fill", &Record::fill, "", "distribution of the inputs", {}, Absence::not_in_oldest},
@@ -171,21 +171,21 @@ inline constexpr KeyList kRecordKeys{
     Key{"seen_s", &Record::seen_s, "s", "of an isolated kernel, per launch: lower quartile of what the measuring process saw, less commands, waiting and enqueueing; a median below 0.9 of it is not believed", kNotNegative, Absence::not_in_oldest},
     Key{"flops_per_s", &Record::flops_per_s, "FLOP/s", "by the median time; null unless ok or unverified, and where flops is 0", kPositive},
     Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok or unverified, and where bytes is 0", kNotNegative},
-    Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty where one of them is unknown", kPositive, Absence::not_in_oldest},
-    Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null where they are shorter than 5 ms", kPositive},
-    Key{"nvml_clock_excess_hz", &Record::nvml_clock_excess_hz, "Hz", "the SM clock that NVML read meanwhile, its median, minus clock_hz; null where one is unknown", Bounds{-1e12, 1e12}, Absence::not_in_oldest},
-    Key{"power_state", &Record::power_state, "", "whether the power limit lowered the clock while the samples were taken: hardly ever (full_clock), most of the time (capped), or mixed; null where the device does not count it", {}, Absence::not_in_oldest},
-    Key{"cycles_median", &Record::cycles_median, "cycle", "per launch, median over the samples of time x clock; null where a clock is unknown", kPositive, Absence::not_in_oldest},
+    Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty if one of them is unknown", kPositive, Absence::not_in_oldest},
+    Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null if they are shorter than 5 ms", kPositive},
+    Key{"nvml_clock_excess_hz", &Record::nvml_clock_excess_hz, "Hz", "the SM clock that NVML read meanwhile, its median, minus clock_hz; null if one is unknown", Bounds{-1e12, 1e12}, Absence::not_in_oldest},
+    Key{"power_state", &Record::power_state, "", "whether the power limit lowered the clock while the samples were taken: hardly ever (full_clock), most of the time (capped), or mixed; null if the device does not count it", {}, Absence::not_in_oldest},
+    Key{"cycles_median", &Record::cycles_median, "cycle", "per launch, median over the samples of time x clock; null if a clock is unknown", kPositive, Absence::not_in_oldest},
     Key{"cycles_ci_low", &Record::cycles_ci_low, "cycle", "lower end of that median's 95 % interval within this run", kPositive, Absence::not_in_oldest},
     Key{"cycles_ci_high", &Record::cycles_ci_high, "cycle", "upper end of that interval", kPositive, Absence::not_in_oldest},
     Key{"bound", &Record::bound, "", "what limits the row"},
     Key{"mfu", &Record::mfu, "", "share of the dense data-sheet peak; null without a data sheet", kNotNegative},
     Key{"fraction_of_roof_at_clock", &Record::fraction_of_roof_at_clock, "", "share of the peak at the clock held", kNotNegative},
     Key{"fraction_of_measured_roof", &Record::fraction_of_measured_roof, "", "share of what the measured ceilings allow", kNotNegative},
-    Key{"roof_unknown", &Record::roof_unknown, "", "why that share is null where no ceiling can give the roof", {}, Absence::not_in_oldest},
+    Key{"roof_unknown", &Record::roof_unknown, "", "why that share is null if no ceiling can give the roof", {}, Absence::not_in_oldest},
     Key{"roof", &Record::roof, "", "the measured ceilings that the row was judged by"},
-    Key{"second_look", &Record::second_look, "", "the row and its ceilings measured again, because it was more than 10 % above one of them; null where it was not", {}, Absence::not_in_oldest},
-    Key{"verify", &Record::verify, "", "the comparison with the reference; null where nothing was checked"},
+    Key{"second_look", &Record::second_look, "", "the row and its ceilings measured again, because it was more than 10 % above one of them; null if it was not", {}, Absence::not_in_oldest},
+    Key{"verify", &Record::verify, "", "the comparison with the reference; null if nothing was checked"},
     Key{"telemetry", &Record::telemetry, "", "what the device reported while the row ran; see below"},
     Key{"flags", &Record::flags, "", "remarks; see below"},
 };

@@ -70,8 +70,8 @@ inline constexpr KeyList kRoofKeys{
 };
 
 inline constexpr KeyList kSecondLookKeys{
-    Key{"times_s", &SecondLook::times_s, "s", "median of the row in each turn with its ceilings, per launch; empty where a second look at an earlier row had found the ceilings faster", kPositive},
-    Key{"bytes_per_s", &SecondLook::bytes_per_s, "byte/s", "best of the memory's ceiling, in the turns and before; null where the row did not exceed it", kPositive},
+    Key{"times_s", &SecondLook::times_s, "s", "median of the row in each turn with its ceilings, per launch; empty if a second look at an earlier row had found the ceilings faster", kPositive},
+    Key{"bytes_per_s", &SecondLook::bytes_per_s, "byte/s", "best of the memory's ceiling, in the turns and before; null if the row did not exceed it", kPositive},
     Key{"flops_per_s", &SecondLook::flops_per_s, "FLOP/s", "best of the arithmetic's ceiling, likewise", kPositive},
 };
 
@@ -83,7 +83,7 @@ inline constexpr KeyList kWitnessKeys{
 inline constexpr KeyList kProbedKeys{
     Key{"compared", &Probed::compared, "", "number of probes whose outputs were compared with the reference", kCount},
     Key{"new_inputs_s", &Probed::new_inputs_s, "s", "time of a launch in each probe whose inputs were all new", kPositive},
-    Key{"old_inputs_s", &Probed::old_inputs_s, "s", "time of a launch each time after the old inputs were written once more; empty where the probes before left no doubt", kPositive},
+    Key{"old_inputs_s", &Probed::old_inputs_s, "s", "time of a launch each time after the old inputs were written once more; empty if the probes before left no doubt", kPositive},
 };
 
 inline constexpr KeyList kVerificationKeys{

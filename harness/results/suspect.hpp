@@ -18,7 +18,7 @@ double suspect_margin(const Record& record);
 // The flag of a kernel whose roof is not known: a rate above what is possible would not show.
 inline constexpr const char* kUnbounded = "unbounded";
 
-// The rates of a row over those of the ceilings of its roof; 0 where nothing limits the row:
+// The rates of a row over those of the ceilings of its roof; 0 if nothing limits the row:
 // without the ceiling, in another regime than steady, and for the memory where caches may serve the
 // row.
 struct OverRoof {

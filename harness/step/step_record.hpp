@@ -128,8 +128,8 @@ inline constexpr KeyList kStepCheckKeys{
     Key{"tensors", &StepCheck::tensors, "", "outputs of launches that were compared with the reference of their operation, on the inputs that the launch met", kCount},
     Key{"elements", &StepCheck::elements, "", "of them", kCount},
     Key{"error", &StepCheck::error, "", "largest error over the tolerance of its element", kNotNegative},
-    Key{"repeated", &StepCheck::repeated, "", "after the timing, the chain leaves the bits of the results that the checked launches left; null where a technique's order of additions may differ"},
-    Key{"loss_error", &StepCheck::loss_error, "", "of the loss against a step in fp64, relative, by the Frobenius norm; null where that takes more than 2^34 FLOPs, and of decode", kNotNegative},
+    Key{"repeated", &StepCheck::repeated, "", "after the timing, the chain leaves the bits of the results that the checked launches left; null if a technique's order of additions may differ"},
+    Key{"loss_error", &StepCheck::loss_error, "", "of the loss against a step in fp64, relative, by the Frobenius norm; null if that takes more than 2^34 FLOPs, and of decode", kNotNegative},
     Key{"gradients_error", &StepCheck::gradients_error, "", "of all gradients, likewise", kNotNegative},
 };
 inline constexpr KeyList kStepKeys{
@@ -181,7 +181,7 @@ inline constexpr KeyList kStepKeys{
     Key{"arena_bytes", &StepRecord::arena_bytes, "byte", "of the one allocation that holds them, gaps included", kPositive},
     Key{"memory_growth_bytes", &StepRecord::memory_growth_bytes, "byte", "by which the memory in use of the process, or of the GPU, grew from before the allocation to the end of the first step; null where unreadable", Bounds{-1e300, 1e300}},
     Key{"timeline", &StepRecord::timeline, "", "live bytes at each launch"},
-    Key{"verify", &StepRecord::verify, "", "null where nothing was checked"},
+    Key{"verify", &StepRecord::verify, "", "null if nothing was checked"},
     Key{"flags", &StepRecord::flags, "", "remarks, as of a row"},
 };
 // clang-format on

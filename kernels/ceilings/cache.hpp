@@ -13,7 +13,7 @@ namespace ridgebench {
 namespace cache_detail {
 
 // Bytes of each unit's share of the n elements. Half of what the unit has of the level, so that
-// nothing else in the cache pushes it out; 0 where that is not clear of the level below. At most 16
+// nothing else in the cache pushes it out; 0 if that is not clear of the level below. At most 16
 // times the level below: a virtual machine is shown shared caches that it does not have to itself.
 inline std::int64_t share_bytes(const Machine& machine, int level) {
   const auto available = [&](const Cache& cache) {

@@ -34,7 +34,7 @@ constexpr std::string_view name(E value) {
   return names_of(value).names[static_cast<std::size_t>(value)];
 }
 
-// The value of that name; empty where there is none.
+// The value of that name; empty if there is none.
 template <NamedEnum E>
 constexpr std::optional<E> named(std::string_view text) {
   constexpr auto table = names_of(E{});

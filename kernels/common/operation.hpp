@@ -97,7 +97,7 @@ struct Ceiling {
   Resource resource;
   int cache_level = 0;  // 1.. for Resource::cache
   // Maximum work of one unit of the machine per clock cycle, in bytes for memory and caches, else
-  // in FLOPs; 0 where unknown. Null: the data sheet has it, or it is unknown.
+  // in FLOPs; 0 if unknown. Null: the data sheet has it, or it is unknown.
   double (*most_per_clock)(const Machine&, FormatPair) = nullptr;
   // One of a sweep that characterises its resource: its rate is not a roof, no kernel needs it, and
   // the run does not repeat it as a control.
@@ -142,7 +142,7 @@ struct Operation {
   // Results of special functions (exp, tanh) needed; empty means none.
   std::function<double(const Shape&)> special = nullptr;
   std::optional<Ceiling> ceiling = std::nullopt;
-  // Why the sizes of a shape do not fit each other, with what is allowed; empty where they do.
+  // Why the sizes of a shape do not fit each other, with what is allowed; empty if they do.
   // Null: all sizes fit.
   std::function<std::optional<std::string>(const Shape&)> refuses = nullptr;
   // Bytes moved, where that is not the sum of the operands (a cache ceiling's many passes).

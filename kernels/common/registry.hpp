@@ -28,7 +28,7 @@ constexpr auto names_of(Backend) { return enum_names("backend", "cpu", "cuda"); 
 enum class Origin : std::uint8_t { hand, library, external };
 constexpr auto names_of(Origin) { return enum_names("origin", "hand", "library", "external"); }
 
-// Why a technique cannot serve a shape on a machine; empty where it can. Pure arithmetic: it
+// Why a technique cannot serve a shape on a machine; empty if it can. Pure arithmetic: it
 // launches, allocates and tunes nothing, because `list` and `--dry-run` call it for every case.
 using Supports =
     std::function<std::optional<std::string>(const Machine&, const Shape&, FormatPair)>;
@@ -96,7 +96,7 @@ struct NamedPlan {
 // Every plan that prepare chooses from, whatever the shape.
 using NamedPlans = std::function<std::vector<NamedPlan>()>;
 // Seconds that each unit of the machine took for the same work, the mean of all launches, at the
-// unit's number; NaN where none is known.
+// unit's number; NaN if none is known.
 using UnitTimes = std::function<std::vector<double>(const Plan&)>;
 using Bind = std::function<Launch(Queue&, const Plan&, const Shape&, std::span<void* const>)>;
 
@@ -121,11 +121,11 @@ struct Implementation {
   // True if a user wrote it, and nothing is known of its honesty.
   [[nodiscard]] bool of_user() const { return calls_back || !technique.loaded_from.empty(); }
 
-  // Why this cannot serve the shape on the machine; empty where it can. Launches nothing.
+  // Why this cannot serve the shape on the machine; empty if it can. Launches nothing.
   [[nodiscard]] std::optional<std::string> unsupported(const Machine& machine,
                                                        const Shape& shape) const;
 
-  // Bytes of the technique's workspace; 0 where the processor cannot run the code that counts them.
+  // Bytes of the technique's workspace; 0 if the processor cannot run the code that counts them.
   [[nodiscard]] double workspace_bytes(const Machine& machine, const Shape& shape) const {
     const auto of_shape = lacks_isa ? nullptr : technique.workspace_bytes;
     return of_shape == nullptr ? 0 : of_shape(machine, shape);

@@ -27,7 +27,7 @@ class SharedLibrary {
 
   // True if the loader found the library.
   [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
-  // The function's address; null where the library lacks it, or was not loaded.
+  // The function's address; null if the library lacks it, or was not loaded.
   [[nodiscard]] void* find(const char* function) const;
   // The same; throws Unsupported, with the missing name, instead of returning null.
   [[nodiscard]] void* require(const char* function) const;

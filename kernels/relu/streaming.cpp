@@ -17,7 +17,7 @@ T relu(T x) {
   constexpr FormatInfo kInfo = info(T::format);
   constexpr std::uint32_t kMinusZero = 1U << (kInfo.bits() - 1);
   constexpr std::uint32_t kTop = ((1U << kInfo.exponent_bits) - 1U) << kInfo.mantissa_bits;
-  // Infinity, or the number below the only NaN where the format has no infinity.
+  // Infinity, or the number below the only NaN if the format has no infinity.
   constexpr std::uint32_t kLargest =
       kInfo.has_infinity ? kTop : kTop + (1U << kInfo.mantissa_bits) - 2U;
   const bool negative = x.bits > kMinusZero && x.bits <= kMinusZero + kLargest;

@@ -11,7 +11,7 @@ namespace ridgebench::cuda::swiglu_vec16 {
 // sqrt(2) times the norm.
 constexpr double kError = 0x1p-23 * (1 + 1.4143);
 
-// 0 where the exponential is infinite.
+// 0 if the exponential is infinite.
 __device__ float swiglu(float gate, float up) {
   constexpr float kLog2E = 1.442695041F;
   return gate * reciprocal_approx(1.0F + exp2_approx(-kLog2E * gate)) * up;

@@ -169,7 +169,7 @@ PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* dev
 // in each phase of a step: {phase, layer (null without), live {part: bytes}, bytes}. The answer has
 // `parts` {name, letter, bytes, ranks that share it}, whether the sum fits the memory that the
 // device's name states (memory_bytes, fits) and the memory that programs can use (usable_bytes,
-// fits_usable; null where unknown), and `changes`, each of which makes it fit: {change, bytes}. The
+// fits_usable; null if unknown), and `changes`, each of which makes it fit: {change, bytes}. The
 // model of `activations` gives the parameters, unless the state has them.
 struct FitsQuestion {
   StateQuestion state;
@@ -186,7 +186,7 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device);
 // al., arXiv 1909.08053; Korthikanti et al., arXiv 2205.05198) and for a pipeline in the schedule
 // 1F1B (Narayanan et al., arXiv 2104.04473): state_bytes, activation_bytes, their sum bytes,
 // communication_bytes, link_time_s, idle_share (of a pipeline with m micro-batches and p ranks
-// (p - 1) / (m + p - 1)) and fits; null where unknown. A pipeline needs a layer for each rank.
+// (p - 1) / (m + p - 1)) and fits; null if unknown. A pipeline needs a layer for each rank.
 struct ParallelQuestion {
   StateQuestion state;
   ActivationQuestion activations;

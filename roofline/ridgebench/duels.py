@@ -30,7 +30,7 @@ class _AtClock:
 
 @dataclass(frozen=True)
 class _Ratio:
-    """The first technique's time over the second's, with its 95 % interval; None where it depends on the clock."""
+    """The first technique's time over the second's, with its 95 % interval; None if it depends on the clock."""
 
     ratio: Optional[float]
     ci_low: Optional[float]

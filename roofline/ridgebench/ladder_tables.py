@@ -87,7 +87,7 @@ def _library_rows(row: Row, source: Source) -> list[Row]:
 
 
 def _of_library(row: Row, source: Source, cost: Callable[[Row], Optional[float]]) -> Optional[float]:
-    """The least cost, time or cycles, of the library over that of the row; None where either is unknown."""
+    """The least cost, time or cycles, of the library over that of the row; None if either is unknown."""
     own, others = cost(row), [cost(other) for other in _library_rows(row, source)]
     known = [value for value in others if value]
     return min(known) / own if own and known else None

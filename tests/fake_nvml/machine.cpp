@@ -16,7 +16,7 @@ int number(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-// The value of "key=" in a variable; false where it has none.
+// The value of "key=" in a variable; false if it has none.
 bool find(const std::string& variable, const std::string& key, std::string& value) {
   const char* const settings = std::getenv(variable.c_str());
   if (settings == nullptr) return false;

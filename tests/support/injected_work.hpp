@@ -22,7 +22,7 @@ struct InjectedWork {
   int counted = 1;  // per group of as many launches that are counted
 };
 
-// Adds nothing where the variable is not set. Throws UsageError for a value that is not a share.
+// Adds nothing if the variable is not set. Throws UsageError for a value that is not a share.
 InjectedWork injected_work();
 
 // The rotation repeated until whole groups of `work.counted` launches fill it, `work.extra` of each

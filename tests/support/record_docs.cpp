@@ -223,7 +223,7 @@ std::string record_schema() {
       {"$id", "urn:ridgebench:record:1"},
       {"title", "One row of records.jsonl"},
       {"description",
-       "Keys end in their unit, SI base units; null where unknown. Further keys may follow. "
+       "Keys end in their unit, SI base units; null if unknown. Further keys may follow. "
        "`record_docs schema` writes this file from harness/results/record.hpp."}};
   schema.update(object_schema<Record>());
   schema["required"].insert(schema["required"].begin(), "schema");
@@ -245,7 +245,7 @@ std::string plain_schema(const char* id, const char* name, const char* title,
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
       {"$id", id},
       {"title", title},
-      {"description", fmt::format("Keys end in their unit, SI base units; null where unknown. "
+      {"description", fmt::format("Keys end in their unit, SI base units; null if unknown. "
                                   "Further keys may follow. {}",
                                   source)}};
   schema.update(object_schema<T>());

@@ -33,9 +33,9 @@ Facts read_python(const Request& request);
 // [{device, reason, rows, techniques}] of the standard profile, most rows first.
 Facts read_skipped(const Facts& gpus);
 
-// The value at a JSON pointer ("/driver/cuda/status"); null where there is none.
+// The value at a JSON pointer ("/driver/cuda/status"); null if there is none.
 const Facts& fact(const Facts& facts, std::string_view pointer);
-// The number there; empty where there is none.
+// The number there; empty if there is none.
 std::optional<double> number_of(const Facts& facts, const std::string& pointer);
 // The text there; "" where there is none.
 std::string text_of(const Facts& facts, const std::string& pointer);

@@ -10,7 +10,7 @@
 
 namespace ridgebench::doctor {
 
-// The keys compute_capability, sms, l2_bytes and memory_bytes of a GPU; 0 where one is null.
+// The keys compute_capability, sms, l2_bytes and memory_bytes of a GPU; 0 if one is null.
 Machine machine_of_gpu(const Facts& gpu);
 
 class ListedDevice final : public Device {

@@ -34,7 +34,7 @@ struct Place {
   [[nodiscard]] bool far() const;  // more than 6 % from the median, and odd
 };
 
-// Places the rates of comparable GPUs in one row and pass; empty where a rate is missing.
+// Places the rates of comparable GPUs in one row and pass; empty if a rate is missing.
 std::vector<std::optional<Place>> places(std::span<const std::optional<double>> rates);
 
 // Of at least one value; of an even number the mean of the two in the middle.

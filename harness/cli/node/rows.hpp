@@ -12,7 +12,7 @@
 
 namespace ridgebench::node {
 
-// A row in one pass. Each list has an entry per GPU of the node, empty where the row is not ok.
+// A row in one pass. Each list has an entry per GPU of the node, empty if the row is not ok.
 struct PassOfRow {
   // 1/s; 1/cycle where `in_cycles`.
   std::vector<std::optional<double>> rates;
@@ -29,7 +29,7 @@ struct RowOfNode {
   [[nodiscard]] const PassOfRow& at(Pass pass) const {
     return passes[static_cast<std::size_t>(pass)];
   }
-  // Rate of the loaded pass over that of the isolated one; empty where one is missing.
+  // Rate of the loaded pass over that of the isolated one; empty if one is missing.
   [[nodiscard]] std::optional<double> loaded_over_isolated(std::size_t gpu) const;
 };
 

@@ -13,7 +13,7 @@ struct ConfiguredOptions {
   std::string file;
   std::vector<std::string> names;  // "--device"; a positional argument by its name
 
-  // "; FILE sets --device", the end of an error; empty where no file set an option.
+  // "; FILE sets --device", the end of an error; empty if no file set an option.
   [[nodiscard]] std::string note() const;
 };
 

@@ -14,7 +14,7 @@ void list_python_commands(CLI::App& app);
 
 bool is_python_command(std::string_view command);
 
-// The interpreter that runs the commands, and why they have no package; empty where they have one.
+// The interpreter that runs the commands, and why they have no package; empty if they have one.
 struct PythonOfCommands {
   std::string interpreter;
   std::string no_package;

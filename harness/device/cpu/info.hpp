@@ -25,7 +25,7 @@ struct MemoryInfo {
 };
 // By /proc/meminfo, or by sysinfo(2) where the folder `proc` lacks it.
 MemoryInfo host_memory(const std::string& proc = "/proc");
-// The value after "key<blanks>:" in a file of such lines; empty where there is none.
+// The value after "key<blanks>:" in a file of such lines; empty if there is none.
 std::string value_of_key(const std::string& path, const std::string& key);
 // First value of a key of /proc/cpuinfo, e.g. "model name", below `root`.
 std::string cpuinfo(const std::string& key, const std::string& root = "");
@@ -34,9 +34,9 @@ int processors_in(const std::string& mask);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
 // The image of the container that this process runs in: Apptainer's file, Podman's imageid, or
-// "docker"; empty where there is no sign of a container. `root` stands before the files' names.
+// "docker"; empty if there is no sign of a container. `root` stands before the files' names.
 std::string container(const std::string& root = "");
-// Processor packages; 0 where unknown.
+// Processor packages; 0 if unknown.
 int host_sockets();
 // Processors this process may run on.
 std::vector<int> allowed_processors();

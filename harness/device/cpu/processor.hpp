@@ -11,10 +11,10 @@
 namespace ridgebench {
 
 struct Processor {
-  std::string model;                  // empty where unknown
-  std::string vendor;                 // empty where unknown
+  std::string model;                  // empty if unknown
+  std::string vendor;                 // empty if unknown
   std::vector<std::string> features;  // what deep learning uses, named as /proc/cpuinfo names it
-  std::optional<bool> virtualized;    // empty where nothing shows it
+  std::optional<bool> virtualized;    // empty if nothing shows it
 };
 
 // Registers of an ARM processor that a process can read without a file; 0 if unknown.
@@ -31,7 +31,7 @@ Processor read_processor(std::string_view architecture, const std::string& root 
 const Processor& host_processor();
 // This host's architecture, as uname(2) names it: "x86_64", "aarch64".
 std::string host_architecture();
-// Threads of a core; empty where unknown.
+// Threads of a core; empty if unknown.
 std::optional<int> threads_per_core(
     const std::string& topology = "/sys/devices/system/cpu/cpu0/topology");
 

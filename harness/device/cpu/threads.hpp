@@ -19,7 +19,7 @@ struct ThreadLimits {
 struct ThreadCount {
   int threads = 1;
   std::string_view limited_by;  // "processors", "cpu_quota" or "openmp"
-  std::string note;             // why OMP_NUM_THREADS is not honoured; empty where it is
+  std::string note;             // why OMP_NUM_THREADS is not honoured; empty if it is
 };
 
 // The least of all limits, at least 1. A quota of 1.5 gives one thread: a second one would wait

@@ -23,7 +23,7 @@ class DriverLibrary {
     return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
   }
 
-  // "CUDA_ERROR_NOT_SUPPORTED"; empty where the library does not name it.
+  // "CUDA_ERROR_NOT_SUPPORTED"; empty if the library does not name it.
   [[nodiscard]] std::string name_of(int status) const {
     const char* text = nullptr;
     if (call("cuGetErrorName", status, &text) != 0 || text == nullptr) return {};

@@ -44,7 +44,7 @@ std::string pci_address(const cudaDeviceProp& properties) {
   return address.data();
 }
 
-// The content of a file in the device's folder of /sys; empty where the kernel does not list it.
+// The content of a file in the device's folder of /sys; empty if the kernel does not list it.
 std::string bus_entry(const cudaDeviceProp& properties, const std::string& file) {
   return first_line("/sys/bus/pci/devices/" + pci_address(properties) + "/" + file);
 }

@@ -15,7 +15,7 @@
 
 namespace ridgebench {
 
-// A reading is empty where the library, an older one, lacks the function, or the device refuses.
+// A reading is empty if the library, an older one, lacks the function, or the device refuses.
 class Nvml {
  public:
   // The device with this UUID ("GPU-..." or "MIG-..."). Null, with the cause in `reason`, where the

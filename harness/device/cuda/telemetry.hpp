@@ -17,7 +17,7 @@
 
 namespace ridgebench {
 
-// Readings that may differ before and after a run; null where the driver does not report them.
+// Readings that may differ before and after a run; null if the driver does not report them.
 nlohmann::ordered_json state_of(const Nvml& nvml);
 
 // The totals of a GPU to which the samples of a case add.

@@ -13,7 +13,7 @@ class WaitingTime {
   WaitingTime& operator=(const WaitingTime&) = delete;
   ~WaitingTime();
 
-  // The total so far, by the system's own count; 0 where it has none. Source: Linux,
+  // The total so far, by the system's own count; 0 if it has none. Source: Linux,
   // Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
   [[nodiscard]] double seconds() const;
 

@@ -121,7 +121,7 @@ inline constexpr KeyList kRoofsOfFormatKeys{
     Key{"memory", &RoofsOfFormat::memory, "", "the memory's roofs that judge rows, the fastest first"},
     Key{"caches", &RoofsOfFormat::caches, "", "bandwidths of caches, by level"},
     Key{"compute", &RoofsOfFormat::compute, "", "flat roofs, the highest first"},
-    Key{"products", &RoofsOfFormat::products, "", "the roof of matrix products; null where no ceiling measured their engine"},
+    Key{"products", &RoofsOfFormat::products, "", "the roof of matrix products; null if no ceiling measured their engine"},
 };
 
 inline constexpr KeyList kMovedCeilingKeys{
@@ -155,7 +155,7 @@ inline constexpr KeyList kJudgedRunKeys{
     Key{"folder", &JudgedRun::folder, "", "as it was named; `.` in a file"},
     Key{"records_sha256", &JudgedRun::records_sha256, "", "of records.jsonl"},
     Key{"environment_sha256", &JudgedRun::environment_sha256, "", "of environment.json"},
-    Key{"unfinished", &JudgedRun::unfinished, "", "why no title rests on the run; null where it ended"},
+    Key{"unfinished", &JudgedRun::unfinished, "", "why no title rests on the run; null if it ended"},
     Key{"torn", &JudgedRun::torn, "", "the last record was cut off"},
     Key{"doubts_recorded", &JudgedRun::doubts_recorded, "", "environment.json says which ceilings moved; else the rows do"},
     Key{"moved", &JudgedRun::moved, "", "the ceilings whose control moved"},

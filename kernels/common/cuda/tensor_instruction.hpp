@@ -28,7 +28,7 @@ constexpr std::string_view tensor_instruction(const Machine& machine) {
   }
 }
 
-// Why no ceiling gives a roof of the tensor cores of a GPU; empty where one does, and on a host.
+// Why no ceiling gives a roof of the tensor cores of a GPU; empty if one does, and on a host.
 inline std::optional<std::string> no_tensor_roof(const Machine& machine) {
   const int capability = machine.compute_capability;
   const std::string_view instruction = tensor_instruction(machine);

@@ -32,7 +32,7 @@ constexpr int kSplitters = kWarpgroup - kWarp;  // threads; the first warp of th
 __device__ inline float high_part(float x) {
   return __uint_as_float(__float_as_uint(x) & 0xffffe000U);
 }
-// The rest of x, exactly. NaN where x is infinite or NaN, so that no such product goes unseen.
+// The rest of x, exactly. NaN if x is infinite or NaN, so that no such product goes unseen.
 __device__ inline float low_part(float x) { return x - high_part(x); }
 
 // The splitter threads: the low parts of B in the next `stages` stages.

@@ -62,7 +62,7 @@ inline constexpr std::array<TileShape, 3> kPingpongTiles{{{128, 192}, {128, 160}
 // 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
 inline constexpr std::array<TileShape, 3> kPromotedTiles{{{256, 128}, {128, 128}, {128, 64}}};
 
-// Clusters of each of these sizes that the device runs at once; 0 where it holds none.
+// Clusters of each of these sizes that the device runs at once; 0 if it holds none.
 using ActiveClusters = std::array<int, kClusters.size()>;
 
 // Bytes per clock and SM. A multiprocessor reads or writes a line of its shared memory per clock.

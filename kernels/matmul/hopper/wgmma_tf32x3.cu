@@ -44,7 +44,7 @@ __device__ TileCoord origin(const TileScheduler& tiles, int tile, int consumer) 
   return {coord.m * Tile::kBlockM + consumer * Tile::kSubTiles * kWgmmaM, coord.n * Tile::kBlockN};
 }
 
-// True if all sums are finite: 0 x d is NaN where d is not.
+// True if all sums are finite: 0 x d is NaN if d is not.
 __device__ bool all_finite(const TileAccumulators& d) {
   constexpr int count = Tile::kBlockN / 2;
   float zero = 0;

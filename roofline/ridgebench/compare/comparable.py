@@ -23,7 +23,7 @@ _Difference = tuple[str, str]  # the key, and a text that names it with both val
 
 
 def lookup(json: Any, key: str) -> Any:
-    """The value at a dotted key; None where a step is missing."""
+    """The value at a dotted key; None if a step is missing."""
     for step in key.split("."):
         json = json.get(step) if isinstance(json, dict) else None
     return json

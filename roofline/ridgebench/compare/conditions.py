@@ -12,7 +12,7 @@ def _codes(environment: dict[str, Any]) -> set[str]:
 
 
 def word(sides: dict[str, list[dict[str, Any]]]) -> str:
-    """'conditions: candidate busy in 3 of 20 runs'; empty where no run of a side names one."""
+    """'conditions: candidate busy in 3 of 20 runs'; empty if no run of a side names one."""
     parts = []
     for side, environments in sides.items():
         for code, count in sorted(Counter(code for environment in environments for code in _codes(environment)).items()):

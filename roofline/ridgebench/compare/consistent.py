@@ -104,7 +104,7 @@ def load(folder: Path, turns: Optional[Callable[[dict, dict], Any]] = None) -> R
 
 
 def _why_partial(run: Run) -> str:
-    """Why the run may lack rows; empty where it has all."""
+    """Why the run may lack rows; empty if it has all."""
     return "its last line was cut off" if run.torn else why_unfinished(run.environment)
 
 

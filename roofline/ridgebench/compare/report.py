@@ -40,7 +40,7 @@ _HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "tolerance", 
 
 
 def with_words(reason: Optional[str], *words: str) -> Optional[str]:
-    """A reason, and further words after it; None where all are empty."""
+    """A reason, and further words after it; None if all are empty."""
     return "; ".join(filter(None, [reason, *words])) or None
 
 

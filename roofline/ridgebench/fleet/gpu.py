@@ -34,7 +34,7 @@ class Reading(NamedTuple):
     celsius: Optional[float]
     events: tuple[str, ...]  # clock events, as NVML names them
     reason: Optional[str]  # why the status is not ok
-    power_state: Optional[str] = None  # full_clock, capped or mixed; None where it was not counted
+    power_state: Optional[str] = None  # full_clock, capped or mixed; None if it was not counted
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Gpu:
     model: Optional[str]
     state: str  # one of STATES
     reason: Optional[str]  # one line, for every state but DONE
-    attempt: int  # 1 for the first one; 0 where nothing was submitted
+    attempt: int  # 1 for the first one; 0 if nothing was submitted
     facts: Mapping[str, Any]  # keys that must agree (HARD and HARD_OF_DEVICE of compare/comparable.py), values hashable
     readings: Mapping[tuple[str, str], Reading]  # by (pass, row id without "@device")
     earlier: Optional["Gpu"] = None  # the attempt before, of a GPU that was measured once more

@@ -75,7 +75,7 @@ def _health_of(finding: dict[str, Any]) -> Optional[Health]:
 
 
 def examined(folder: Path) -> Optional[Examined]:
-    """Doctor's findings before the run of this folder; None where it left no answer. Raises ResultsError."""
+    """Doctor's findings before the run of this folder; None if it left no answer. Raises ResultsError."""
     path = folder.with_name(folder.name + DOCTOR_END)
     if not path.exists() or not (text := read(path, "an answer of `ridgebench doctor --json`")).strip():
         return None

@@ -73,7 +73,7 @@ def is_name(name: str) -> bool:
 
 
 def load(folder: Path) -> Optional[Manifest]:
-    """The manifest of a fleet's folder, None where there is none. Raises ResultsError for one that is malformed."""
+    """The manifest of a fleet's folder, None if there is none. Raises ResultsError for one that is malformed."""
     path = folder / NAME
     if not path.exists():
         return None

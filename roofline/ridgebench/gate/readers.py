@@ -151,7 +151,7 @@ def _extended(name: str) -> str:
 
 
 def gbench_filter(ids: list[str]) -> Optional[str]:
-    """The filter that lets only these rows pass; None where it would be too long."""
+    """The filter that lets only these rows pass; None if it would be too long."""
     pattern = f"^({'|'.join(map(_extended, ids))})$"
     return pattern if len(pattern.encode("utf-8", "replace")) < _LONGEST_FILTER else None
 

@@ -45,7 +45,7 @@ def _total(metrics: _Metrics, names: tuple[str, ...], table: dict, origin: str) 
 
 
 def _flops_of(metrics: _Metrics, origin: str) -> Optional[float]:
-    """The FLOPs of fp32's instructions; None where they were not counted or are not all of the arithmetic."""
+    """The FLOPs of fp32's instructions; None if they were not counted or are not all of the arithmetic."""
     others = [name for name in metrics if name.startswith(_OTHERS)]
     if any((_value(metrics, name, {metrics[name][1]: 1.0}, origin) or 0) > 0 for name in others):
         return None
@@ -71,7 +71,7 @@ def _counted_of(moved: Optional[float], flops: Optional[float]) -> set[str]:
 
 
 def _mean(values: list[Optional[float]]) -> Optional[float]:
-    """None where one of them is unknown."""
+    """None if one of them is unknown."""
     return None if None in values else sum(values) / len(values)
 
 

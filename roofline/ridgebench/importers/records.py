@@ -51,7 +51,7 @@ def _identity(point: Point, backend: str) -> dict[str, Any]:
 
 
 def _record(point: Point, tool: str, backend: str) -> dict[str, Any]:
-    """The record of a point: every key of the schema, null where the tool does not say it."""
+    """The record of a point: every key of the schema, null if the tool does not say it."""
     times = point.times_s[:MOST_SAMPLES]
     middle, flops, moved = median(times), point.flops or 0.0, point.bytes or 0.0
     values = dict.fromkeys(schema_of("record")["properties"])

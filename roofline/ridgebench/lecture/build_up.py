@@ -55,7 +55,7 @@ def points(stage: Stage, ops: tuple[str, ...], new: bool) -> None:
 
 
 def _share(deck: Deck, op: str) -> str:
-    """' 91 %', what an operation reaches of the model; empty where the run claims nothing of it."""
+    """' 91 %', what an operation reaches of the model; empty if the run claims nothing of it."""
     allowed, seen = _known(deck, op), deck.measured(op)
     return f" {percent(seen.rate / allowed.rate)} %" if allowed and seen and seen.heads and not deck.scene.doubt else ""
 

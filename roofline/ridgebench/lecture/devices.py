@@ -87,7 +87,7 @@ def of_sheet(name: str, format_: str) -> Device:
 
 
 def measured_roof(view: View) -> Optional[Roof]:
-    """The roof of the format's matrix products; None where no ceiling reaches the engine that they use."""
+    """The roof of the format's matrix products; None if no ceiling reaches the engine that they use."""
     products = measured_roofs(view).products
     return Roof(products["bytes_per_s"], products["flops_per_s"], products["traffic"] or "") if products else None
 

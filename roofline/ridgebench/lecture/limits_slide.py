@@ -36,7 +36,7 @@ def _assumed(deck: Deck) -> list[str]:
 
 
 def _capped(reasons: list[str]) -> str:
-    """What the driver says held the clock back; empty where it named nothing of the kind."""
+    """What the driver says held the clock back; empty if it named nothing of the kind."""
     named = [text for word, text in _CAPS.items() if any(word in reason for reason in reasons)]
     return f"The driver named {named[0]} as the reason." if named else ""
 

@@ -114,7 +114,7 @@ def default_shape(op: str, host: bool) -> str:
 
 
 def crossing(roof: Roof, shape, format_: str) -> Optional[int]:
-    """The least size from which a product is compute-bound; None where no size up to _LARGEST is.
+    """The least size from which a product is compute-bound; None if no size up to _LARGEST is.
 
     `shape` makes the text of a shape from the size; the intensity grows with it.
     """

@@ -38,7 +38,7 @@ def _size_of(mark: Mark, fixed: int) -> str:
 
 
 def _formula(mark: Mark) -> str:
-    """The FLOPs by the dimensions: '20n', '2n²', '2mnk'; empty where they are no whole multiple of their product."""
+    """The FLOPs by the dimensions: '20n', '2n²', '2mnk'; empty if they are no whole multiple of their product."""
     sizes = _sizes(mark)
     if not sizes:
         return ""
@@ -85,7 +85,7 @@ def _draw_table(stage: Stage, words: str, lines: list[tuple[str, ...]]) -> None:
 
 
 def _widest(deck: Deck) -> Optional[tuple[Mark, Mark]]:
-    """The operations with the least and with the most work for each byte; None where they are one."""
+    """The operations with the least and with the most work for each byte; None if they are one."""
     marks = sorted(_marks(deck), key=lambda mark: mark.intensity)
     return (marks[0], marks[-1]) if len(marks) > 1 else None
 

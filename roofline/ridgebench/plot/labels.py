@@ -130,7 +130,7 @@ class Obstacles:
         return met.count(TEXT), len(met) - met.count(0)
 
     def meets(self, box: Box) -> int:
-        """0 where nothing is in the way, else _DRAWN or TEXT."""
+        """0 if nothing is in the way, else _DRAWN or TEXT."""
         return int(self.taken[self.cells(box)].max()) if box.inside(self.area) else TEXT
 
     def clear(self, box: Box) -> bool:

@@ -58,7 +58,7 @@ def panel_groups(formats: list[str]) -> dict[str, list[str]]:
 
 
 def panels_note(formats: list[str]) -> str:
-    """Says how many formats have no panel; empty where all have one."""
+    """Says how many formats have no panel; empty if all have one."""
     left = len(columns(formats)) - MOST
     return f"{counted(left, 'more format')} without a panel here: each one has a figure of its own" if left > 0 else ""
 

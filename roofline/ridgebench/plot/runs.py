@@ -110,7 +110,7 @@ def _against(first: OneRun, other: OneRun, bound: str) -> list[float]:
 
 
 def _ratios(first: OneRun, other: OneRun) -> list[list[float]]:
-    """How many times as fast another run is than the first one under each of LIMITS; empty where no row is common."""
+    """How many times as fast another run is than the first one under each of LIMITS; empty if no row is common."""
     return [_against(first, other, bound) for bound, _ in LIMITS]
 
 

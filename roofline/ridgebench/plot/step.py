@@ -47,7 +47,7 @@ def _group(part: Part) -> str:
 
 
 def _sums(step: Step, time_of: Callable[[Part], Optional[float]]) -> Optional[dict[str, float]]:
-    """Seconds of each group that the step has; None where one is unknown."""
+    """Seconds of each group that the step has; None if one is unknown."""
     sums = {group: 0.0 for group in _GROUPS if any(_group(part) == group for part in step.parts)}
     for part in step.parts:
         value = time_of(part)

@@ -23,7 +23,7 @@ _DASH = 1.25  # half length of the mark of a single lower bound, as a factor of 
 
 
 def swept(view: View) -> View:
-    """The view with those operations of which one implementation has several sizes; empty where no size was swept."""
+    """The view with those operations of which one implementation has several sizes; empty if no size was swept."""
     operations = {sweep.rows[0].op for sweep in sweeps(view.points) if len(sweep.rows) >= _LEAST_SIZES}
     return replace(view, rows=[row for row in view.rows if row.role != "kernel" or row.op in operations])
 

@@ -45,7 +45,7 @@ def _cell(row: Optional[Row]) -> str:
 
 
 def peer_copies(views: list[View]) -> str:
-    """From which GPU to which one, with the links of each; empty where no copy between GPUs was measured.
+    """From which GPU to which one, with the links of each; empty if no copy between GPUs was measured.
 
     Of several sizes the largest counts.
     """

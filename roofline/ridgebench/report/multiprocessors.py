@@ -14,7 +14,7 @@ from .cells import text
 
 
 def times_of(row: Row) -> dict[int, float]:
-    """Seconds by the number of the multiprocessor; empty where the row has none."""
+    """Seconds by the number of the multiprocessor; empty if the row has none."""
     found: Any = row.telemetry.get("unit_times_s")
     if not isinstance(found, list):
         return {}
@@ -51,7 +51,7 @@ def _line(row: Row) -> Optional[tuple[str, ...]]:
 
 
 def multiprocessors(view: View) -> str:
-    """The spread of the multiprocessors, and those that are slow; empty where none was timed alone."""
+    """The spread of the multiprocessors, and those that are slow; empty if none was timed alone."""
     lines = [found for row in view.verified_ceilings if (found := _line(row))]
     if not lines:
         return ""

@@ -30,7 +30,7 @@ def settling(row: Row) -> str:
 
 
 def _temperature(reading: Any) -> str:
-    """'39 °C' of a reading, or of the summary of several; empty where there is none."""
+    """'39 °C' of a reading, or of the summary of several; empty if there is none."""
     value = reading.get("median") if isinstance(reading, dict) else reading
     return f"{digits(value)} °C" if type(value) in (int, float) else ""
 

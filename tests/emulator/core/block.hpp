@@ -67,7 +67,7 @@ class Block {
   // The body of every fiber.
   static void run_thread();
 
-  // Runs every warp until it waits; returns false where no warp could run.
+  // Runs every warp until it waits; returns false if no warp could run.
   bool run();
   // Faults where the block leaves asynchronous work unfinished.
   void finish();

@@ -66,7 +66,7 @@ struct Thread {
   BulkStores stores;
 };
 
-// One pointer per lane, null where the lane does not take part; or one per thread of a warpgroup.
+// One pointer per lane, null if the lane does not take part; or one per thread of a warpgroup.
 using Lanes = std::array<void*, kWarp>;
 using Warpgroup = std::array<void*, kWarpgroup>;
 

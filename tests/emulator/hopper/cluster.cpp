@@ -88,7 +88,7 @@ bool Cluster::complete_a_load() {
   return true;
 }
 
-// A poll may fail at any time, and the thread may then do something else. Returns false where that
+// A poll may fail at any time, and the thread may then do something else. Returns false if that
 // was tried without progress.
 bool Cluster::let_pollers_try() {
   if (progress_ == progress_at_try_) return false;

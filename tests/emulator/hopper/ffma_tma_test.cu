@@ -29,7 +29,7 @@ constexpr int kFfmaStages = 5;  // more than two trips round the rings
 constexpr int kDepth = kFfmaStages * SquareTile::kK;
 constexpr int kFfmaShared = sizeof(SquareTile::Shared) + 1024;
 
-// The first fault in any order of threads, or "wrong"; empty where all sums are right.
+// The first fault in any order of threads, or "wrong"; empty if all sums are right.
 template <class Run>
 std::string first_mistake(const std::vector<float>& wanted, const Run& run) {
   for (const Order order : {Order::ascending, Order::descending, Order::hesitant}) {

@@ -81,7 +81,7 @@ struct AwaitsBothConsumers : Right {
   static constexpr int kReleasingWarps = cuda::kConsumerWarps;
 };
 
-// What goes wrong with one cluster of two; empty where nothing does.
+// What goes wrong with one cluster of two; empty if nothing does.
 template <class Tile>
 std::string mistake_of() {
   return fault_of([] {

@@ -100,7 +100,7 @@ void ptx(const std::source_location& where, const char* text, Operands&&... oper
   for (const Form& form : forms_of(text)) execute(Instruction(form, list, temporaries, where));
 }
 
-// Instructions by the first part of their name; false where the rest is not supported.
+// Instructions by the first part of their name; false if the rest is not supported.
 bool execute_mma(const Instruction& instruction);
 bool execute_mma_f64(const Instruction& instruction);
 bool execute_matrices(const Instruction& instruction);  // ldmatrix, stmatrix

@@ -1,4 +1,4 @@
-// CUB_VERSION of the toolkit's CUB; 0 where it has none.
+// CUB_VERSION of the toolkit's CUB; 0 if it has none.
 #pragma once
 
 #if __has_include(<cub/version.cuh>)

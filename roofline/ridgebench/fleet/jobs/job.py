@@ -26,7 +26,7 @@ class Job:
 
 
 def load(folder: Path) -> Optional[Job]:
-    """The job of an attempt's folder, None where none began. Raises ResultsError."""
+    """The job of an attempt's folder, None if none began. Raises ResultsError."""
     path = folder.with_name(folder.name + JOB_END)
     if not path.exists():
         return None

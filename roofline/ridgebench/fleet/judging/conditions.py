@@ -32,7 +32,7 @@ def becomes(verdict: Verdict, state: str, severity: str, reason: str) -> None:
 
 
 def _judge_sheet(verdict: Verdict, sheet: np.ndarray, columns: list[Column]) -> None:
-    """WRONG for a rate that the data sheet excludes. sheet: shares of what it promises, NaN where it promises nothing."""
+    """WRONG for a rate that the data sheet excludes. sheet: shares of what it promises, NaN if it promises nothing."""
     known = np.flatnonzero(sheet > _MOST_OF_SHEET)
     if len(known):
         worst = int(known[np.argmax(sheet[known])])

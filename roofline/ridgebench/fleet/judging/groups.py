@@ -37,7 +37,7 @@ def _is_odd(group: Group, groups: list[Group]) -> bool:
 
 
 def _below_fleet(group: Group, groups: list[Group], columns: list[Column]) -> Optional[tuple[float, str]]:
-    """The largest loss of the group's medians against the fleet's, as a share with its text; None where none is slow."""
+    """The largest loss of the group's medians against the fleet's, as a share with its text; None if none is slow."""
     reference = _reference_of(group, groups)
     if reference is group or group.columns is None or reference.columns is None:
         return None

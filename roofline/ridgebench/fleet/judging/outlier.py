@@ -40,15 +40,15 @@ class Columns(NamedTuple):
     median: np.ndarray
     own: np.ndarray  # the spread of this column, as its MAD shows it; NaN with fewer than FEWEST
     spread: np.ndarray  # that or, where it is larger, that drawn towards the pool's
-    pooled: np.ndarray  # the spread of its pool, unbiased; 0 where unknown
+    pooled: np.ndarray  # the spread of its pool, unbiased; 0 if unknown
     weight: np.ndarray  # degrees of freedom of the pool
     least_weight: np.ndarray  # those if the rows are less alike than they look
     limit: np.ndarray  # of -z
-    cut: np.ndarray  # the share of the median below which a GPU is slow; NaN where nothing is judged
+    cut: np.ndarray  # the share of the median below which a GPU is slow; NaN if nothing is judged
 
 
 class Scores(NamedTuple):
-    """One value for each GPU and column; NaN where the GPU has no value or the column is not judged."""
+    """One value for each GPU and column; NaN if the GPU has no value or the column is not judged."""
 
     ratio: np.ndarray  # value over median
     z: np.ndarray
@@ -57,7 +57,7 @@ class Scores(NamedTuple):
 
 
 def nan_median(values: np.ndarray, axis: int) -> np.ndarray:
-    """The median without NaN; NaN where there is nothing else."""
+    """The median without NaN; NaN if there is nothing else."""
     if not np.isnan(values).any() and values.shape[axis]:
         return np.median(values, axis)
     ordered = np.sort(values, axis=axis)  # NaN is last
@@ -70,7 +70,7 @@ def nan_median(values: np.ndarray, axis: int) -> np.ndarray:
 def columns_of(values: np.ndarray, pools: Optional[np.ndarray] = None, comparisons: int = 0) -> Columns:
     """Statistics of the peers for each column.
 
-    values: [GPU, column], larger is better, NaN where there is none. pools: a number for each column; columns of one
+    values: [GPU, column], larger is better, NaN if there is none. pools: a number for each column; columns of one
     pool draw each other's spread, by default all. comparisons: of the whole report, by default those of these values.
     """
     count = np.sum(~np.isnan(values), axis=0)
@@ -101,7 +101,7 @@ def scores(values: np.ndarray, columns: Columns) -> Scores:
 def median_polish(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Tukey's median polish of [column, node, slot] into effects of nodes and slots, and what is left.
 
-    table: ratios to the median of all; NaN where there is none. Returns node effects [column, node], slot effects
+    table: ratios to the median of all; NaN if there is none. Returns node effects [column, node], slot effects
     [column, slot] and residuals [column, node, slot], as differences from 1.
     """
     rest = table - 1.0

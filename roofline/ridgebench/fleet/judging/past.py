@@ -40,7 +40,7 @@ class Past:
     facts: Mapping[str, Any]
 
     def differs(self, gpu: Gpu) -> str:
-        """The first key that forbids to compare; empty where none does."""
+        """The first key that forbids to compare; empty if none does."""
         keys = (key for key in KEYS if key not in BUILDS and gpu.facts.get(key) != self.facts.get(key))
         key = next(keys, None)
         if key is None:

@@ -38,7 +38,7 @@ class Scored(NamedTuple):
     fast: np.ndarray
     sheet: np.ndarray
     group_of: np.ndarray
-    promised: list[np.ndarray]  # of each group: the rates of the data sheet, NaN where unknown
+    promised: list[np.ndarray]  # of each group: the rates of the data sheet, NaN if unknown
     effects: list[node_effects.Effect]
     slots: list[node_effects.SlotEffect]
 

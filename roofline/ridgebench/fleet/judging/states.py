@@ -32,7 +32,7 @@ _AGAIN = (FAILED, STARTED, MISSING, INCOMPLETE, STALE, DUPLICATE, WRONG)  # a fu
 
 
 class Mark(NamedTuple):
-    """A GPU in a column. ratio: to the median of its peers; sheet: share of the data sheet, NaN where unknown."""
+    """A GPU in a column. ratio: to the median of its peers; sheet: share of the data sheet, NaN if unknown."""
 
     column: int
     ratio: float

@@ -115,7 +115,7 @@ def state_of(assessment: Assessment, cell: Cell) -> str:
 
 
 def lowest(assessment: Assessment, cell: Cell) -> Optional[int]:
-    """The member with the lowest row; None where no member is judged."""
+    """The member with the lowest row; None if no member is judged."""
     known = [index for index in cell.members if assessment.verdicts[index].worst]
     return min(known, key=lambda index: assessment.verdicts[index].worst.ratio, default=None)
 
