@@ -54,7 +54,7 @@ struct Fp4Blocks {
 };
 inline constexpr std::array kFp4Blocks{Fp4Blocks{"nvfp4", Fp4::block}, Fp4Blocks{"mxfp4", 32}};
 
-// The blocks of a name; fp4 alone is NVFP4. Null for another format.
+// The blocks of a name; fp4 by itself is NVFP4. Null for another format.
 inline const Fp4Blocks* fp4_blocks(std::string_view format) {
   const bool element = format == "fp4" || format == Fp4::name;
   const std::string_view wanted = element ? kFp4Blocks.front().name : format;

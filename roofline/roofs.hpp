@@ -98,7 +98,7 @@ class Roofs {
 
 // The two rates of the model for an operation.
 struct LimitingRates {
-  std::optional<Rate> peak;  // empty: the traffic alone decides
+  std::optional<Rate> peak;  // empty: only the traffic decides
   Rate bandwidth;
 
   // Without a peak the arithmetic takes no time.

@@ -11,7 +11,7 @@
 
 namespace ridgebench {
 
-// Of the first technique against the second.
+// The ratio of the first technique's time to the second's.
 enum class Verdict : std::uint8_t { faster, slower, same, undecided };
 constexpr auto names_of(Verdict) {
   return enum_names("verdict", "faster", "slower", "same", "undecided");

@@ -96,7 +96,7 @@ void OwnOperation::add_operand(const ridgebench_operand& described, Access acces
                      .access = access};
   if ((described.written != 0) != (access == Access::written)) {
     throw UsageError(
-        fmt::format("operand {} of {}: the last operand alone is written", operand.name, name_));
+        fmt::format("operand {} of {}: only the last operand is written", operand.name, name_));
   }
   if (described.format != nullptr) operand.format = parse_format(described.format);
   for (const std::string& dimension : operand.dimensions) {

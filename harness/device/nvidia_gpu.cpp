@@ -39,7 +39,8 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// Indices of the GPUs whose UUID begins with `text`; the one with exactly this UUID alone.
+// Indices of the GPUs whose UUID begins with `text`; only the one with exactly this UUID, if there
+// is one.
 std::vector<std::size_t> with_uuid(const std::string& text, const std::vector<std::string>& uuids) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < uuids.size(); ++i) {

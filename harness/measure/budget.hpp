@@ -35,7 +35,7 @@ class Budget {
   [[nodiscard]] double total_s() const;
 
  private:
-  // Of the cases from `index` on: their number without those that will be skipped, and seconds.
+  // The cases from `index` on: their number without those that will be skipped, and seconds.
   [[nodiscard]] double measured(std::size_t index) const;
   [[nodiscard]] double preparation(std::size_t index) const;
 

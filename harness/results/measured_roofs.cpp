@@ -63,7 +63,7 @@ void add_storage_formats(Roofs& roofs, const std::vector<Record>& kernels) {
   }
 }
 
-// Adds the ceilings of another run (`run --ceilings`), which the rows alone have. A product names
+// Adds the ceilings of another run (`run --ceilings`), which only the rows have. A product names
 // the roof of its engine in its arithmetic, every other operation that of fp32 (roofs.hpp).
 void add_ceilings_of_another_run(Roofs& roofs, const std::vector<Record>& kernels,
                                  const std::set<std::string>& own) {

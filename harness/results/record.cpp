@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Of FLOPs and bytes per second: no axis holds others, as in plot/drawable.py.
+// Limit of FLOPs and bytes per second: no axis holds others, as in plot/drawable.py.
 constexpr Range kRates{1e-60, 1e60};
 
 std::optional<double> rate(double amount, const std::optional<Summary>& time) {

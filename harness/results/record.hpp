@@ -105,7 +105,7 @@ struct Record {
   std::vector<std::string> flags;
 
   [[nodiscard]] bool flagged(std::string_view flag) const;
-  // Both rates of its roof, or memory's alone for the memory engine. Empty where one is missing.
+  // Both rates of its roof, or only memory's for the memory engine. Empty where one is missing.
   [[nodiscard]] std::optional<Roof> limiting_roof() const;
   // That roof, and the special functions or conversions.
   [[nodiscard]] Limits limits() const;

@@ -43,7 +43,7 @@ inline Operation atomic_add() {
     }
   };
   op.reduction = [](const Shape& s) { return static_cast<double>(s["adds"]); };
-  // 4 MiB of neighbouring addresses, then one address alone. Hosts have nothing of the kind.
+  // 4 MiB of neighbouring addresses, then a single address. Hosts have nothing of the kind.
   op.shapes = [](Profile, Pace, const Machine& machine) -> std::vector<Shape> {
     if (machine.compute_capability == 0) return {};
     return {Shape({{"addresses", 1 << 20}, {"adds", 256}}),

@@ -27,7 +27,7 @@ inline constexpr float kConvertStep = 1.0F / kConvertIterations;  // exact
 // Numbers that a chain starts from: element k of chain c is x[k * chains + c].
 inline constexpr int kNarrowInputs = 4;
 inline constexpr int kWidenInputs = 32;
-// Of a chain per iteration. Narrow: every input beside every other, in both orders.
+// Conversions of a chain per iteration. Narrow: every input beside every other, in both orders.
 inline constexpr int kNarrowConversions = 2 * kNarrowInputs * (kNarrowInputs - 1);
 inline constexpr int kWidenConversions = kWidenInputs;
 

@@ -18,7 +18,7 @@ namespace ridgebench {
 // Adding one value again and again repeats its rounding error, up to iterations / 2 roundings in
 // the end. No more iterations than keep that within the tolerance, 8 sqrt(iterations k) roundings.
 inline constexpr std::int64_t kProductIterations = 256;
-// Of wgmma_peak: one wave of blocks runs for about a millisecond.
+// Iterations of wgmma_peak: one wave of blocks runs for about a millisecond.
 inline constexpr std::int64_t kWgmmaIterations = 8 * kProductIterations;
 inline constexpr int kWgmmaBlocksPerSm = 3;
 
@@ -123,7 +123,7 @@ inline const RegisterOperation tensor_peak{products_detail::products(
     {.resource = Resource::tensor, .most_per_clock = products_detail::tensor_flops_per_clock},
     {Format::tf32, Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2}, kTensorTile,
     512, kProductIterations)};
-// Of instructions that a warpgroup executes together, on tiles of their size.
+// Operations of instructions that a warpgroup executes together, on tiles of their size.
 inline const RegisterOperation wgmma_peak{products_detail::products(
     "wgmma_peak",
     {.resource = Resource::tensor, .most_per_clock = products_detail::tensor_flops_per_clock},

@@ -1,6 +1,6 @@
 // One product of 32 x 32 x k, which a warp multiplies again and again by an instruction of the
 // family of mma.sync: the core of the ceilings beside it. A warp loads all fragments of a tile into
-// registers, which alone feed the instructions.
+// registers, the only source of the instructions.
 #pragma once
 
 #include <type_traits>
@@ -125,8 +125,8 @@ __device__ void multiply_tiles(const T* a, const T* b, typename Mma::Sum* y, std
   if (tile >= tiles) return;
   const T* const tile_a = a + tile * (kMmaTile * Tile::kWordsOfA * elements);
   const T* const tile_b = b + tile * (kMmaTile * Tile::kWordsOfB * elements);
-  const Tile fragments(reinterpret_cast<const Word*>(tile_a),
-                       reinterpret_cast<const Word*>(tile_b), lane);
+  const Tile fragments(reinterpret_cast<const Word*>(tile_a), reinterpret_cast<const Word*>(tile_b),
+                       lane);
   typename Tile::Sums total = {};
   if constexpr (std::is_same_v<typename Mma::Sum, float>) {
 #pragma unroll 1

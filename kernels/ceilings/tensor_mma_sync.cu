@@ -1,4 +1,4 @@
-// Tensor cores by mma.sync, fed from registers alone: a warp loads all fragments of one tile of
+// Tensor cores by mma.sync, fed only from registers: a warp loads all fragments of one tile of
 // 32 x 32 x 32 and multiplies them again and again into eight independent accumulators of 16 x 8.
 // The limit is the rate at which the tensor cores accept mma.sync: their full rate up to compute
 // capability 8.9, two thirds of it on 9.0, where only wgmma reaches the rest.

@@ -18,9 +18,9 @@
 namespace ridgebench {
 
 // tf32x3 is fp32 whose products are made of products of tf32 numbers, the high and the low parts of
-// both: nearly as accurate, but not fp32's own arithmetic. int32 is a format of operands alone,
+// both: nearly as accurate, but not fp32's own arithmetic. int32 is a format for operands only,
 // such as indices: no operation is measured in it, and kFormats leaves it out. Only ceilings
-// compute in fp64 and int8. int8, too, holds whole numbers, -128 to 127, and is for inputs alone:
+// compute in fp64 and int8. int8, too, holds whole numbers, -128 to 127, and is for inputs only:
 // its products are added up in int32.
 enum class Format : std::uint8_t {
   fp32,

@@ -17,9 +17,9 @@
 namespace ridgebench {
 namespace {
 
-// Of p <= 1/2, by Newton's method on Phi(x) = erfc(-x / sqrt(2)) / 2, which keeps its relative
-// accuracy in the lower tail. Phi is convex there, so from any x <= 0 that is not below the root
-// every step goes down to it and none beyond.
+// The quantile of p <= 1/2, by Newton's method on Phi(x) = erfc(-x / sqrt(2)) / 2, which keeps its
+// relative accuracy in the lower tail. Phi is convex there, so from any x <= 0 that is not below
+// the root every step goes down to it and none beyond.
 double lower_quantile(double p, double x) {
   double step = 1;
   while (step > 1e-15 * (1 - x)) {

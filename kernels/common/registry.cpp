@@ -46,7 +46,7 @@ void check_operands(const Operation& operation, FormatPair format) {
                          o.name));
     }
     if (o.is_output() && o.format == Format::int8) {
-      refuse(fmt::format("operand {} is int8, which is for inputs alone", o.name));
+      refuse(fmt::format("operand {} is int8, which is for inputs only", o.name));
     }
   }
 }
@@ -104,7 +104,7 @@ void check_operation(const Operation& operation) {
   check_attributes(operation);
   for (const FormatPair format : operation.formats) {
     if (format.a == Format::int32 || format.b == Format::int32) {
-      reject(file, fmt::format("operation {} has format int32, which is for operands alone",
+      reject(file, fmt::format("operation {} has format int32, which is for operands only",
                                operation.name));
     }
     check_operands(operation, format);
@@ -200,7 +200,7 @@ void Registry::add(Implementation implementation) {
 }
 
 void Registry::sort_operations() {
-  // Of two with one name, the loaded one comes second and is to blame.
+  // If two have one name, the loaded one comes second and is to blame.
   const auto key = [](const auto& o) { return std::tie(o->name, o->loaded_from); };
   std::ranges::sort(operations_, {}, key);
   const auto name = [](const auto& operation) -> const std::string& { return operation->name; };

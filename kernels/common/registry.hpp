@@ -57,7 +57,7 @@ struct Technique {
   double approximation_error = 0;
   // A launch is so short that power and clock do not settle: its rate is not a roof.
   bool burst = false;
-  // Of a ceiling: whether its instructions reach the engine's full rate on a machine; null: on
+  // For a ceiling: true if its instructions reach the engine's full rate on a machine; null: on
   // every one. Where they do not, its rate is not a roof.
   bool (*full_rate)(const Machine&) = nullptr;
   // Bytes that prepare and bind allocate on a host for a shape, to which the harness adds the
@@ -303,7 +303,7 @@ using HalfTypes = Types<Fp16, Bf16>;
 // Formats that training uses.
 using TrainingTypes = Types<float, Fp16, Bf16>;
 using Fp8Types = Types<Fp8E4m3, Fp8E5m2>;
-// Of relu, gelu, dot and matvec.
+// Formats of relu, gelu, dot and matvec.
 using ElementTypes = Types<float, Fp16, Bf16, Fp8E4m3, Fp8E5m2>;
 
 using Fp32Products = Types<ProductTypes<float>>;

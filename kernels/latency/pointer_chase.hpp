@@ -110,7 +110,7 @@ inline Operation shared() {
 // Lines of shared memory that every block may have, 32 KiB.
 inline constexpr std::int64_t kSharedChaseLines = 256;
 
-// Of Technique::supports: why there can be no such chain.
+// For Technique::supports: why there can be no such chain.
 inline std::optional<std::string> chase_limit(const Shape& shape) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (shape["lines"] > most) return "a chain would have more than 2^31 - 1 nodes";

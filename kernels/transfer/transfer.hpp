@@ -16,7 +16,7 @@ namespace ridgebench {
 
 inline constexpr std::int64_t kTaken = 256;
 
-// Of n numbers, how many are taken, and which one is number i of them.
+// How many of n numbers are taken, and which one is number i of them.
 constexpr std::int64_t taken_of(std::int64_t n) { return n < kTaken ? n : kTaken; }
 constexpr std::int64_t taken_at(std::int64_t i, std::int64_t n) { return i * n / taken_of(n); }
 
@@ -97,7 +97,7 @@ inline Operation to_peer() {
 
 }  // namespace transfer_detail
 
-// Of Technique::supports: why a GPU cannot copy to the peer of a shape.
+// For Technique::supports: why a GPU cannot copy to the peer of a shape.
 inline std::optional<std::string> peer_limit(const Machine& machine, const Shape& shape) {
   if (machine.peers.empty()) return "the process sees one GPU";
   const auto is_peer = [&](int number) { return number == shape.attribute("peer"); };

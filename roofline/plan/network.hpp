@@ -35,7 +35,7 @@ NetworkBytes network_bytes(const ActivationQuestion& question, double rows);
 //   layer  the output of each layer; the backward pass computes one layer again at a time
 //   sqrt   the output of every sqrt(layers)-th layer; one segment at a time is computed again
 //          (Chen et al., arXiv 1604.06174)
-//   full   the input of the network alone: for each layer the backward pass computes all layers
+//   full   only the input of the network: for each layer the backward pass computes all layers
 //          before it again, layers (layers - 1) / 2 in all: O(1) memory, O(layers^2) arithmetic
 //   every:K  as sqrt, with segments of K layers
 // Where a way saves nothing, all layers stay and nothing is computed again.

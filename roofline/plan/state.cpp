@@ -36,7 +36,7 @@ constexpr std::array kPrecisions{Precision{"bf16", 2, 2, false},
 constexpr std::size_t kTrainedOnDevice =
     4;  // the first of them, of which all parameters are trained
 
-// Number of fp32 states per parameter. Lion keeps the momentum alone (Chen et al., arXiv
+// Number of fp32 states per parameter. Lion keeps only the momentum (Chen et al., arXiv
 // 2302.06675). Adafactor without momentum keeps the sums of the rows and columns of each matrix
 // (Shazeer, Stern, arXiv 1804.04235): 4 (r + c) byte for r x c parameters, which is below 0.01 byte
 // per parameter of matrices from 1024 x 1024 on and is not counted.

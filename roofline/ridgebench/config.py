@@ -15,7 +15,7 @@ def add_to(parser: argparse.ArgumentParser) -> bool:
     if any(_OPTION in action.option_strings for action in options):
         return True
     if len(options) == 1 or any(isinstance(action, argparse._SubParsersAction) for action in parser._actions):
-        return False  # --help alone, or commands with options of their own
+        return False  # only --help, or commands with options of their own
     parser.add_argument(_OPTION, type=Path, metavar="FILE", help="options of this command in TOML; the command line wins")
     return True
 

@@ -1,4 +1,4 @@
-"""Reads duels.jsonl, which `ridgebench duel` wrote, and makes the tables of ratios of docs/*.md from it alone."""
+"""Reads duels.jsonl, which `ridgebench duel` wrote, and makes the tables of ratios of docs/*.md from nothing else."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -67,7 +67,7 @@ class Judgement:
     roofs: dict[str, dict[Optional[str], Roofs]] = field(default_factory=dict)
 
     def roofs_of(self, device: str, format_: Optional[str]) -> Roofs:
-        """The roofs of a device for the rows of one format, or of all; without rows of the format its memory alone."""
+        """The roofs of a device for the rows of one format, or of all; without rows of the format only its memory."""
         known = self.roofs.get(device, {})
         if format_ in known:
             return known[format_]

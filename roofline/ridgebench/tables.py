@@ -9,7 +9,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
                                   the steps of a ladder in this order: predicted, measured, shares
     <!-- table: times bf16 fp32 relu gelu/vec16 @ nvidia-h200 -->    times side by side
     <!-- table: launches @ nvidia-h200 -->    the cost of a launch
-    <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, from duels alone
+    <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, only from duels
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: gate simulated --> the error rates of the gate on simulated times
     <!-- table: fleet simulated --> the error rates of a fleet's report on simulated rates

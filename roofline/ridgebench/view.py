@@ -93,7 +93,7 @@ class View:
 
     @property
     def unit(self) -> tuple[str, float]:
-        """TFLOP/s on a GPU, GFLOP/s on a host; points of other tools alone have that of the fastest one."""
+        """TFLOP/s on a GPU, GFLOP/s on a host; points of only other tools have that of the fastest one."""
         if "imported" in self.environment:
             small = max((row.flops_per_s or 0.0 for row in self.external), default=0.0) < 1e12
         else:

@@ -217,7 +217,7 @@ void read_quantization(const json& config, Transformer& model) {
   } else if (format) {
     leave_out(*found, weights, model);
   }
-  // Of DeepSeek-V4: the experts are in MXFP4, whatever quant_method says.
+  // DeepSeek-V4: the experts are in MXFP4, whatever quant_method says.
   if (!mixed && lower_text(config, "expert_dtype") == "fp4" && weights.any()) {
     weights.of(WeightKind::expert) = parse_stored_format("weights", "mxfp4");
   }

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 17> kActivations{
     "relu", "relu2",     "quick_gelu", "gelu_python",  "swigluoai",   "xielu",
     "tanh", "gelu_tanh", "swiglu",     "gelu_pytorch", "relu_squared"};
 
-// Of a family that the table lacks, only these say whether there is a gate.
+// If the table lacks a family, only these say whether it has a gate.
 constexpr std::array<std::string_view, 2> kGatedActivations{"silu", "swish"};
 constexpr std::array<std::string_view, 5> kPlainActivations{"gelu", "gelu_new", "gelu_fast",
                                                             "gelu_pytorch_tanh", "relu"};

@@ -21,7 +21,7 @@ LIMIT = 580  # seconds of a command
 
 
 def arguments_of(folder, *arguments, **variables) -> dict:
-    """Of subprocess: the command and its environment."""
+    """A call of subprocess: the command and its environment."""
     variables = {
         "PREBUILT": folder / "prebuilt", "WORK": folder / "work", "OUT": folder / "out"
     } | variables

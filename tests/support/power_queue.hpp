@@ -27,7 +27,7 @@ class PowerQueue final : public Queue {
   explicit PowerQueue(std::uint64_t seed) : random_(seed) {}
 
   double work_s = 0;
-  // Of the same launches; 0: as many as make them take their work_s. A launch adds to both.
+  // Number of the same launches; 0: as many as make them take their work_s. A launch adds to both.
   double joules = 0;
   double limit_w = 0;  // 0: the power limit is far away
 

@@ -24,7 +24,7 @@ struct Simulation {
   double memory = 1 << 28;  // bytes
   int capability = 0;       // compute capability, 90 for 9.0; 0: of a host
   std::string sheet;        // data sheet the device claims to match; empty: none
-  // Of its identity; empty: not reported.
+  // Name in its identity; empty: not reported.
   std::string model = "simulated device: no measurement";
   std::string driver;
   std::string uuid_hash;

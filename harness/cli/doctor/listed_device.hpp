@@ -1,4 +1,4 @@
-// A GPU by its facts alone: its rows can be listed, and nothing can run on it.
+// A GPU known by its facts only: its rows can be listed, and nothing can run on it.
 #pragma once
 
 #include <stdexcept>

@@ -37,7 +37,7 @@ struct Place {
 // Places the rates of comparable GPUs in one row and pass; empty if a rate is missing.
 std::vector<std::optional<Place>> places(std::span<const std::optional<double>> rates);
 
-// Of at least one value; of an even number the mean of the two in the middle.
+// The median of at least one value: of an even number the mean of the two in the middle.
 double median(std::vector<double> values);
 
 }  // namespace ridgebench::node

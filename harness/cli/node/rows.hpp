@@ -41,7 +41,7 @@ struct Readings {
 struct RowsOfNode {
   std::vector<RowOfNode> rows;  // by id
   std::vector<Readings> readings;
-  // Of each GPU: the number of ceilings whose controls moved, as its environment.json says.
+  // For each GPU, the number of ceilings whose controls moved, from its environment.json.
   std::array<std::vector<std::ptrdiff_t>, kPasses.size()> moved = {};
 };
 

@@ -30,7 +30,7 @@ struct Spot {  // a row and pass of one GPU
   [[nodiscard]] double distance() const { return std::abs(place.of_median - 1); }
 };
 
-// Of one GPU, the slowest against the median first.
+// Rows of one GPU, the slowest against the median first.
 std::vector<Spot> spots_of(const RowsOfNode& all, std::size_t gpu) {
   std::vector<Spot> spots;
   for (const RowOfNode& row : all.rows) {

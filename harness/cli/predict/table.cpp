@@ -42,7 +42,7 @@ struct TableRow {
 };
 
 // A linear layer of n inputs and n outputs on m rows, its backward products, and what surrounds it.
-// Of Y[m,n] = X[m,n] W[n,n]^T, dX = dY W has layout nn, and dW = dY^T X has tn and sums over m.
+// For Y[m,n] = X[m,n] W[n,n]^T, dX = dY W has layout nn, and dW = dY^T X has tn and sums over m.
 std::vector<TableRow> rows_of(std::int64_t n, std::int64_t m) {
   const std::string elements = fmt::format("n:{}", n * n);
   const auto product = [](std::int64_t rows, std::int64_t columns, std::int64_t sums,

@@ -16,7 +16,7 @@ inline constexpr int kDotsDown = 4;
 enum class Hue : std::uint8_t { plain, red, green, blue, magenta };
 
 struct PageStyle {
-  bool braille = true;  // false: ASCII alone
+  bool braille = true;  // false: only ASCII
   bool color = false;
 };
 

@@ -27,7 +27,7 @@ std::vector<RooflinePicture> read_pictures(const std::string& directory, std::st
 std::vector<RooflinePicture> require_pictures(const std::string& directory,
                                               std::string_view device);
 
-// Returns the roofs alone of DEVICE, as open_roofs takes it. Throws UsageError.
+// Returns the roofs of DEVICE, as open_roofs takes it, and no points. Throws UsageError.
 RooflinePicture picture_of_device(const std::string& device);
 
 }  // namespace ridgebench

@@ -102,7 +102,7 @@ void add_terminal_plot(CLI::App& command) {
           ->check(not_empty())
           ->type_name("DIR");
   command
-      .add_option("--on", options->on, "Data sheet, sheet file or results folder: its roofs alone")
+      .add_option("--on", options->on, "Data sheet, sheet file or results folder: only its roofs")
       ->check(not_empty())
       ->type_name("SHEET")
       ->excludes(directory);

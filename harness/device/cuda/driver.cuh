@@ -19,7 +19,7 @@ int choose_cuda_device(const std::string& text);
 // The GPU with that index. `text` is what --device names it in another process.
 std::unique_ptr<Device> make_cuda_device(int index, const std::string& text);
 
-// Why one process alone can use the GPU; empty if others can.
+// Why only one process can use the GPU; empty if others can.
 std::string why_one_process(int index);
 
 // Note on CUDA_VISIBLE_DEVICES if the driver reads it otherwise than a user would expect.

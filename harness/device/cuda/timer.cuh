@@ -69,7 +69,7 @@ class CudaTimer {
     unsigned open;                             // the number of the last gate that may be passed
     std::array<unsigned, kBatches> timed_out;  // set by the gate of a batch that gave up
   };
-  // Of a batch that runs or waits.
+  // State of a batch that runs or waits.
   struct Events {
     CudaEvent start, stop;  // around its launches
     CudaEvent done;         // after its stamps

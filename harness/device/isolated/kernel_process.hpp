@@ -70,7 +70,7 @@ class KernelProcess {
   struct Batch {
     double claimed_s;  // by the clock of the process
     double seen_s;     // by that of this process, from the command to the answer
-    // Of it, the time for which the two processes waited for a processor that others had.
+    // The part of it for which the two processes waited for a processor that others had.
     double waited_s;
   };
   // Launches all, `repeats` times.

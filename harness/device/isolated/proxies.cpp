@@ -232,7 +232,7 @@ void add_isolated_kernels(const std::string& name, const LoadedKernels& kernels)
       add_launching(implementation, file, index, one, RemoteBind(file, index));
     } else if (kernels.is_python()) {
       throw UsageError(fmt::format(
-          "--load {}: {}/{} is for a GPU, and kernels of a Python file run on a host alone; "
+          "--load {}: {}/{} is for a GPU, and kernels of a Python file run only on a host; "
           "allowed: kernels of a host, and for a GPU measure() in the script",
           name, implementation.technique.operation, implementation.technique.name));
     } else {

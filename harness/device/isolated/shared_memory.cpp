@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kSharedPage = std::size_t{2} << 20U;  // a huge page of Linux
 
-// Of newer kernels than the headers of some systems. Source: Linux, include/uapi/linux/fcntl.h and
-// include/uapi/asm-generic/mman-common.h.
+// Newer kernels have it, but not the headers of some systems. Source: Linux,
+// include/uapi/linux/fcntl.h and include/uapi/asm-generic/mman-common.h.
 constexpr int kSealFutureWrite = 0x0010;
 constexpr int kPopulateRead = 22;
 constexpr int kPopulateWrite = 23;

@@ -7,7 +7,7 @@ namespace ridgebench {
 
 class WaitingTime {
  public:
-  // Of the main thread of a process.
+  // Waits of the main thread of a process.
   explicit WaitingTime(pid_t process);
   WaitingTime(const WaitingTime&) = delete;  // owns a file
   WaitingTime& operator=(const WaitingTime&) = delete;

@@ -69,7 +69,7 @@ class NewInputs {
   void for_each_replaced(auto use) const;
   // Copies these inputs, if copying them back is faster than drawing them again.
   void save();
-  // Of an input that changes.
+  // The new elements of an input that changes.
   [[nodiscard]] std::int64_t new_elements(std::size_t position) const;
   // Writes the new elements of an input that changes, in these ranges, to `copy`. `old` has the old
   // elements, and may be `copy`.

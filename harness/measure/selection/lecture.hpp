@@ -19,7 +19,8 @@ void keep_for_lecture(std::vector<Case>& cases, const Registry& registry,
 // Returns true if `c` is a fast technique that serves its shape, and no other of `cases` is a
 // better choice for a walk through all sizes. A better one has the engine of the operation;
 // hand-written, it tunes itself for each size; of a library, it does not, because that takes a
-// second a size. Where power settles slowly, a row takes seconds, and one library walks alone.
+// second a size. Where power settles slowly, a row takes seconds, and one library walks through its
+// sizes.
 bool walks_all_sizes(const Case& c, const std::vector<Case>& cases);
 
 }  // namespace ridgebench

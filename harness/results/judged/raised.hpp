@@ -15,7 +15,7 @@ namespace ridgebench {
 bool is_roof(const Record& record);
 
 // Completes records of older versions: the flag of rows that caches may serve, where they have that
-// of a short rotation alone, and the roof of tf32x3, three products of tf32. Where ceilings of the
+// of a short rotation only, and the roof of tf32x3, three products of tf32. Where ceilings of the
 // memory have a short rotation too, the device limits all of them, and a row is like its ceiling.
 void complete_older(std::span<Record> rows);
 

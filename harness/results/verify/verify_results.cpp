@@ -65,7 +65,7 @@ void check_times(const Record& record, const DeviceFacts& device, Checker& check
   });
 }
 
-// Of the cycles per launch, which older records lack.
+// Checks the cycles per launch, which older records lack.
 void check_cycles(const Record& record, Checker& check) {
   check.require(record.clocks_hz.empty() || record.clocks_hz.size() == record.samples_s.size(),
                 "clocks_hz needs a clock for each sample");

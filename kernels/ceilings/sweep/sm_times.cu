@@ -15,7 +15,7 @@ constexpr int kChains = static_cast<int>(kFmaChains);
 constexpr int kSteps = 16;           // of each chain in one turn of the loop
 constexpr unsigned kMostSms = 1024;  // numbers of SMs: the largest GPUs have fewer than 200
 
-// Of an SM since the row began.
+// Blocks and clocks of an SM since the row began.
 struct Total {
   unsigned long long blocks, nanoseconds;
 };
@@ -63,7 +63,7 @@ struct State {
   int shared_bytes;
   cudaStream_t stream;
 
-  // Of a case that has run: seconds of a block on each SM, up to the last one that had a block.
+  // After a case has run: seconds of a block on each SM, up to the last one that had a block.
   [[nodiscard]] std::vector<double> unit_times() const {
     std::vector<Total> all(kMostSms);
     check(cudaMemcpyAsync(all.data(), totals.get(), kMostSms * sizeof(Total),

@@ -12,7 +12,7 @@
 
 namespace ridgebench {
 
-// Of three blocks, each would have too few registers for accumulators and metadata.
+// With three blocks, each would have too few registers for accumulators and metadata.
 inline constexpr int kSparseBlocksPerSm = 2;
 
 namespace sparse_detail {

@@ -1,4 +1,4 @@
-// Tensor cores by mma.sp, fed from registers alone: a warp loads all fragments of one tile of
+// Tensor cores by mma.sp, fed only from registers: a warp loads all fragments of one tile of
 // 32 x 32 x 64, whose A is sparse, and multiplies them again and again into eight accumulators of
 // 16 x 8. The limit is the rate at which the tensor cores accept mma.sp, which does the work of two
 // dense instructions in the time of one.

@@ -12,8 +12,8 @@
 
 namespace ridgebench::cuda {
 
-// Of the current device. The memory's rate is two transfers per clock and pin; a driver that does
-// not say the clock or the width gives 0.
+// The memory system of the current device. Its rate is two transfers per clock and pin; a driver
+// that does not say the clock or the width gives 0.
 inline MemorySystem memory_system() {
   int device = 0;
   check(cudaGetDevice(&device));

@@ -44,7 +44,8 @@ struct TileEpilogue<Tile, BiasGelu<Out>> {
     static_assert(Tile::kBlockN / count <= kWarpgroup, "at most one copy for each thread");
     const int first = static_cast<int>(threadIdx.x) % kWarpgroup * count;
     if (first < Tile::kBlockN) {
-      // Of all of them, as TMA takes rows of whole 16 bytes. column + first may exceed an int.
+      // The bytes of all of them, as TMA takes rows of whole 16 bytes. column + first may exceed an
+      // int.
       const bool inside = first < n - column;
       cp_async_zfill(own + first, all + (inside ? column + first : 0), inside);
     }

@@ -66,7 +66,7 @@ __device__ inline std::uint32_t fragment_row(const std::byte* box) {
 }
 
 // Reads the calling warp's part of k-step number `step`. The box is aligned to an atom, so the
-// swizzle of a later step differs in the bits of the step alone.
+// swizzle of a later step differs only in the bits of the step.
 __device__ inline void load_fragment(SplitFragment& fragment, std::uint32_t row, int step) {
   std::uint32_t word[4];
   ldmatrix_x4(word, row ^ static_cast<std::uint32_t>(step * kWgmmaKBytes));

@@ -1,5 +1,5 @@
 // fp32 products on tensor cores in tf32, three for one (tf32x3.cuh), on a persistent grid. A goes
-// through registers, so that shared memory needs a low part of B alone and has room for three
+// through registers, so that shared memory needs a low part of B only and has room for three
 // stages. It moves 112 bytes per clock at the rate of the tensor cores, of the 128 that it can.
 // Tensor cores truncate sums, which adds up over a long k, so each stage's sums are promoted to
 // fp32 (Ootomo and Yokota, arXiv 2203.03341). The limit is a third of the tf32 rate.

@@ -65,7 +65,7 @@ class TileCopies {
   static __device__ int within(std::int64_t left) {
     return static_cast<int>(std::min(left, std::int64_t{kFarthest}));
   }
-  // Of copy i, counted from the first.
+  // The line of copy i, counted from the first.
   static __device__ constexpr int line_of(int i) { return i * kLinesApart % kLines; }
   static __device__ constexpr int element_of(int i) {
     return i * kLinesApart / kLines * kLineVectors * kVectorElements<T>;

@@ -31,9 +31,9 @@ def _kind(name: str) -> tuple[str, ...]:
 
 
 def _one_of_each(past: Baseline) -> list[str]:
-    """Of each operation, format and device the fastest technique at the largest size.
+    """The fastest technique at the largest size of each operation, format and device.
 
-    Steady rows alone, unless the operation has none in the format. The largest size is the one whose fastest technique takes longest.
+    Only steady rows, unless the operation has none in the format. The largest size is the one whose fastest technique takes longest.
     """
     with_steady = {_kind(name) for name in past.rows if "/steady" in name}
     steady = [name for name in past.rows if "/steady" in name or _kind(name) not in with_steady]

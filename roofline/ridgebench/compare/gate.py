@@ -178,7 +178,7 @@ def _distance(value: _Estimate, preset: Preset) -> float:
 
 
 def _last_quantile(preset: Preset) -> float:
-    """Of the t distribution at the last look."""
+    """The quantile of the t distribution at the last look."""
     return t_quantile(1 - preset.alpha, _freedom_of(preset.looks[-1]))
 
 

@@ -33,7 +33,7 @@ def _log_ratio_of_neighbours(before: np.ndarray, after: np.ndarray) -> float:
 
 
 def _log_ratio(baseline: Row, candidate: Row) -> float:
-    """Of one pair: of its medians or, where the processes took turns, of neighbouring turns."""
+    """The changes of one pair: of its medians or, if the processes took turns, of neighbouring turns."""
     if baseline.turns is None or candidate.turns is None:
         return math.log(candidate.time_median_s) - math.log(baseline.time_median_s)
     return _log_ratio_of_neighbours(baseline.turns, candidate.turns)
@@ -91,7 +91,7 @@ def _all_differences(session: Session, pairs: list[Pair], allowed: list[str]) ->
 
 
 def _series_of(name: str, pairs: list[Pair]) -> _Series:
-    """The pairs that hold the row: the second look measures undecided rows alone."""
+    """The pairs that hold the row: the second look measures only undecided rows."""
     held = [tuple(run.by_id[name] for run in pair) for pair in pairs if all(name in run.by_id for run in pair)]
     return _Series(held, np.array([_log_ratio(*rows) for rows in held]))
 

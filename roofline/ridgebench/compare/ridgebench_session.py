@@ -51,7 +51,7 @@ def _without_filter(words: list[str]) -> list[str]:
 
 @dataclass
 class RidgebenchSession(Session):
-    """Of two commands `ridgebench run ...`."""
+    """A session of two commands `ridgebench run ...`."""
 
     turns: Optional[str] = None  # PROCESS or SAMPLES; None until prepare() knows the device
 

@@ -59,7 +59,7 @@ class Session(ABC):
     has_locks: bool = True  # the file system keeps other comparisons out of the folder
 
     KEYS: ClassVar[tuple[str, ...]] = ("reader", "filter", "pairs", "seconds", "most_pairs", "ends")  # of session.json
-    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, of this kind of session alone
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, only of this kind of session
 
     @abstractmethod
     def require_programs(self) -> None:

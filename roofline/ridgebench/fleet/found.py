@@ -19,7 +19,7 @@ class Found:
     origins: dict[tuple[str, ...], str]  # what no other GPU's file has: a run, or a GPU with its time; the folder's name
     started: list[str]  # RFC 3339
     own: bool = True  # the files name the GPU that node.json has in this place
-    identity: str = ""  # of a results folder alone: what tells GPUs of a node apart
+    identity: str = ""  # of a results folder without a node: distinguishes the GPUs of a node
     pass_name: str = ""
 
 

@@ -22,7 +22,7 @@ class Place(NamedTuple):
     folder: Path
     node: Optional[str]
     attempt: int
-    has_node: bool  # a folder of a node, which may be absent if only its job began; else a results folder alone
+    has_node: bool  # a folder of a node, which may be absent if only its job began; otherwise a results folder
 
 
 def natural(text: str) -> list[tuple[int, int, str]]:

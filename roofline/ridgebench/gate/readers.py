@@ -1,7 +1,7 @@
 """Reads what other benchmarks print: Google Benchmark's JSON, nvbench's JSON, and CSV.
 
 Another program wrote every text. A malformed one is a ResultsError of one line that names file and key. A value that
-no benchmark can measure, such as 0, fails its row alone.
+no benchmark can measure, such as 0, fails only its row.
 """
 
 import csv

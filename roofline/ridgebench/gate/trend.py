@@ -36,7 +36,7 @@ class _Series:
 
     @property
     def changes(self) -> list[float]:
-        """Of each value against the first one, as shares."""
+        """The change of each value against the first one, as a share."""
         return [entry.value / self.entries[0].value - 1 for entry in self.entries]
 
     @property

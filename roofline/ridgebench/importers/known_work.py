@@ -1,4 +1,4 @@
-"""FLOPs and bytes of the operations that ridgebench knows, which the binary computes: they are defined there alone."""
+"""FLOPs and bytes of the operations that ridgebench knows, which only the binary computes."""
 
 from typing import Any
 

@@ -98,7 +98,7 @@ def work(value: float, origin: str, what: str) -> float:
 
 
 def whole(value: float) -> float:
-    """The whole number next to a product of rate and time that differs from it by rounding alone."""
+    """The whole number next to a product of rate and time that differs from it only by rounding."""
     return float(round(value)) if abs(value - round(value)) <= 1e-9 * value else value
 
 

@@ -59,7 +59,7 @@ def _figures(view: View, options: argparse.Namespace) -> dict[str, Callable]:
 def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callable]:
     """The figures of all rows; `numbers` chooses formats, none of them means all."""
     drawn: dict[str, Callable] = {"roofline": partial((multiples if multiples.wanted(view) else roofline).draw, view)}
-    if view.points:  # the others are of verified rows alone
+    if view.points:  # the others are only of verified rows
         if time_vs_size.swept(view).points:
             drawn["time-vs-size"] = partial(time_vs_size.draw, view)
         drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)

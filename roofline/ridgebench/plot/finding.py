@@ -87,7 +87,7 @@ def _compute_finding(view: View) -> str:
 def _memory_shares(view: View) -> dict[str, dict[str, float]]:
     """The best hand-written share of the memory roof, by operation and format.
 
-    A format that also has a compute-bound row is judged by its compute roof alone.
+    A format that also has a compute-bound row is judged only by its compute roof.
     """
     found: dict[str, dict[str, float]] = {}
     compute = {(row.op, row.format) for row in view.points if row.bound == "compute"}

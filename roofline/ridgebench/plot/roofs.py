@@ -44,7 +44,7 @@ def merged(roofs: list[Roof]) -> list[list[Roof]]:
 
 
 def memory_names(roofs: Roofs) -> list[str]:
-    """'DRAM copy 45.1 GB/s, read 39.4 GB/s', and its first part alone; a data sheet's memory has its own name."""
+    """'DRAM copy 45.1 GB/s, read 39.4 GB/s', and its first part by itself; a data sheet's memory has its own name."""
     speeds = [f"{roof.name} {rate(roof.value, 'B/s')}" for roof in roofs.memory]
     owner = "DRAM " if roofs.memory[0].name in _TRAFFIC else f"{roofs.owner}: " if roofs.owner else ""
     return [owner + ", ".join(speeds), owner + speeds[0]]

@@ -138,7 +138,7 @@ def plan_activations(layers: int, width: int, batch: int, parts: int, pre: bool,
 
 
 def llama_activations(config: dict, sequences: int, context: int, checkpoint: str, scores: bool) -> Fraction:
-    """Of a dense Llama in bf16: what each token keeps in a layer, and after the last one."""
+    """Bytes that each token of a dense Llama keeps in a layer in bf16, and after the last one."""
     h, f, heads, kv = (
         config[key] for key in ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads")
     )

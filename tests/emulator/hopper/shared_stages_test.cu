@@ -134,7 +134,7 @@ std::string in_any_order() {
   return text;
 }
 
-// Of 1, 2 or 3 boxes, some blocks load none; of 4, each loads one.
+// With 1, 2 or 3 boxes, some blocks load none; with 4, each loads one.
 TEST(SharedStages, FourBlocksSeeEveryBoxOnce) {
   EXPECT_EQ((in_any_order<Fault4::none, 1>()), "");
   EXPECT_EQ((in_any_order<Fault4::none, 2>()), "");

@@ -127,7 +127,7 @@ def drawing_under_nohup(out: Path) -> subprocess.Popen:
 
 
 def test_a_second_signal_ends_a_command_at_once(tmp_path):
-    """Of a command whose program does not end by SIGTERM. Repeated at once, a signal counts as one: `timeout` sends two."""
+    """Interrupts a command whose program does not end by SIGTERM. Repeated at once, a signal counts as one: `timeout` sends two."""
     began = tmp_path / "began"
     stubborn = CHILD.replace("echo kept >{0}; exit", "").format("", began)
     process = begin(sys.executable, "-c", stubborn)

@@ -76,7 +76,7 @@ def false_flags(columns: outlier.Columns) -> np.ndarray:
 
 
 def median_row(columns: outlier.Columns) -> _Row:
-    """Of these judged columns."""
+    """The error rates of these judged columns."""
     parts = (_likely_spread(columns), columns.pooled, columns.weight, columns.limit)
     return _Row(int(np.median(columns.count)), *(float(np.median(part)) for part in parts))
 

@@ -54,7 +54,7 @@ def test_a_batch_of_many_samples_counts_by_its_median(tmp_path):
 
 def test_a_turn_may_be_a_part_of_a_batch(tmp_path):
     def cut(arm, pair, records, environment):
-        """Of at most two samples; one process has more of them in a batch than the other."""
+        """Batches of at most two samples; one process has more of them in a batch than the other."""
         restless(arm, pair, records, environment)
         environment["samples_per_turn"] = 2
         sizes = [1, 2, 2] if arm == "baseline" else [1, 2]

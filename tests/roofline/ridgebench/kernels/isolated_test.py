@@ -190,7 +190,7 @@ def test_a_kernel_whose_clock_is_slow_is_suspect(tmp_path):
         ("x = 1", "x", ("allowed: a file with what ridgebench.kernel() returned",)),
         (SOFTMAX + "ridgebench.measure(honest, 'm:8/n:8')", "honest", ('below `if __name__ == "__main__":`',)),
         (SOFTMAX + "a = ridgebench.kernel(row_softmax, name='a', library='cupy')(right)", "a",
-         ("row_softmax/a is for a GPU, and kernels of a Python file run on a host alone", "measure() in the script")),
+         ("row_softmax/a is for a GPU, and kernels of a Python file run only on a host", "measure() in the script")),
         (SOFTMAX + "b = ridgebench.kernel(ridgebench.operation('relu', 'x[n] -> y[n]', right, flops=1))(right)", "b",
          ("ridgebench has an operation relu",)),
         (SOFTMAX.replace("5 * m * n", "None"), "honest", ("flops of row_softmax at {'m': 64, 'n': 512}: TypeError",)),
