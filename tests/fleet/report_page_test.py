@@ -1,19 +1,15 @@
 """The page of a fleet's report: its map, its colours, and what it does in a browser."""
 
 import json
-import sys
 
+import chromium
 import numpy as np
 import pytest
-from command_line import ROOT
 from fleet_page import Page
 from made_fleet import at, changed, make_fleet, slowed, troubled
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.render import colours, layout, page
 from ridgebench.plot.style import contrast
-
-sys.path.append(str(ROOT / "tests/roofline/ridgebench/report"))
-import chromium  # noqa: E402
 
 
 def test_a_large_fleet_is_drawn_by_node_and_by_histogram():

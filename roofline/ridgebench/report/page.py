@@ -1,13 +1,10 @@
 """The HTML page: one file, no network, nothing in it that a text of the results could end or start."""
 
-import base64
-import hashlib
-import json
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
 
+from ridgebench.html_page import POLICY, digest, filled, script_json
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.units import and_more
 
@@ -17,18 +14,11 @@ from .sources import Content
 
 _MOST_NAMES = 3  # devices in the title
 ASSETS = Path(__file__).parent / "assets"
-# The page's own two scripts and its style, by their hashes; nothing that a browser would have to request.
-POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 
 
 @cache
 def asset(name: str) -> str:
     return (ASSETS / name).read_text("utf-8")
-
-
-def digest(text: str) -> str:
-    """The hash of an inline script or style as a Content-Security-Policy names it."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _library() -> str:
@@ -56,12 +46,6 @@ def _style(content: Content) -> str:
     for index in range(len(content.formats)):
         rules.append(f".f{index}{{--hue:var(--hue{index});--text:var(--text{index})}}")
     return "\n".join([*rules, asset("report.css")])
-
-
-def script_json(value: Any) -> str:
-    """JSON that no text in it can end: a script element ends at `</script`, a comment in it begins with `<!--`."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _title(content: Content) -> str:
@@ -92,6 +76,4 @@ def document(content: Content) -> str:
         "library": scripts[0],
         "script": scripts[1],
     }
-    # One pass over the template: a text that looks like a placeholder stays a text.
-    pieces = asset("report.html").split("@@")
-    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+    return filled(asset("report.html"), parts)

@@ -4,6 +4,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from ridgebench.html_page import POLICY, digest, filled, script_json
 from ridgebench.report import page as run_page
 from ridgebench.units import and_more, counted
 
@@ -73,7 +74,7 @@ def document(assessment: Assessment) -> str:
     """The whole page."""
     layout = make_layout(by_node(assessment))
     css, script = _style(), _asset("fleet.js")
-    policy = run_page.POLICY.format(scripts=run_page.digest(script), style=run_page.digest(css))
+    policy = POLICY.format(scripts=digest(script), style=digest(css))
     number = _urgent(assessment)
     parts = {
         "policy": policy,
@@ -93,9 +94,7 @@ def document(assessment: Assessment) -> str:
         "groups": tables.groups_text(assessment),
         "differences": tables.differences_table(assessment),
         "rows": tables.rows_table(assessment),
-        "data": run_page.script_json(map_svg.data(assessment, layout)),
+        "data": script_json(map_svg.data(assessment, layout)),
         "script": script,
     }
-    # One pass over the template: a text that looks like a placeholder stays a text.
-    pieces = _asset("fleet.html").split("@@")
-    return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+    return filled(_asset("fleet.html"), parts)

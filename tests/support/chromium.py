@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Optional
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}
+KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40, "Home": 36, "End": 35, "Tab": 9, "Enter": 13,
+        "PageUp": 33, "PageDown": 34}
 SHIFT = 8
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
          "--remote-debugging-pipe", "--no-first-run")  # root has no sandbox
@@ -89,10 +90,10 @@ class Browser:
         self.send("Emulation.setDeviceMetricsOverride", **size)
         self.navigate(path)
 
-    def navigate(self, path: Path) -> None:
-        """Goes to a file, and waits until it is loaded."""
+    def navigate(self, path: Path, fragment: str = "") -> None:
+        """Goes to a file that is not open, and waits until it is loaded."""
         self._loaded = False
-        self.send("Page.navigate", url=path.resolve().as_uri())
+        self.send("Page.navigate", url=path.resolve().as_uri() + fragment)
         while not self._loaded:
             self._note(self._message())
 
@@ -117,6 +118,18 @@ class Browser:
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         for kind in ("mousePressed", "mouseReleased") if button != "none" else ():
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1)
+
+    def swipe(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Moves a finger over the page."""
+        self.send("Emulation.setTouchEmulationEnabled", enabled=True)
+        (x, y), (to_x, to_y) = start, end
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchMove", [{"x": to_x, "y": to_y}]), ("touchEnd", [])):
+            self.send("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+        self.send("Emulation.setTouchEmulationEnabled", enabled=False)
+
+    def printed(self) -> bytes:
+        """The page as PDF, in the paper size of its style."""
+        return base64.b64decode(self.send("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
 
     def screenshot(self, path: Optional[Path] = None) -> bytes:
         """The window as PNG."""
