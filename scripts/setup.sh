@@ -139,6 +139,7 @@ install_python_packages() {
   for package in "${python_packages[@]}"; do
     has_packages .venv/bin/python "${package%%==*}" || missing+=("$package")
   done
+  [[ -z $dev ]] || has_packages .venv/bin/python pptx || missing+=(python-pptx)
   has_cmake || missing+=(cmake)
   command -v ninja >/dev/null || missing+=(ninja)
   [[ ${#missing[@]} -eq 0 ]] || pip_install "${missing[@]}"

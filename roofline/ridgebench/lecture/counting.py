@@ -191,7 +191,7 @@ def _curves(stage: Stage, kept: dict[str, list[tuple[int, float]]]) -> None:
         axes.annotate(text, points[-1], (10, 0), textcoords="offset points", va="center", size=LARGE.text, annotation_clip=False)
     axes.set_xticks(ticks[1:], [str(one) for one in ticks[1:]])
     axes.set_yticks([])
-    axes.tick_params(labelsize=SLIDE.text, length=4, labelcolor=theme.ink)
+    axes.tick_params(labelsize=LARGE.text, length=4, labelcolor=theme.ink)
     stage.page.text(left + wide_ / 2, low - 1.2 * LARGE.line, "layers", size=LARGE.text, ha="center", va="top")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

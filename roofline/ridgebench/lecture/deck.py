@@ -77,6 +77,7 @@ class Slide:
     minutes: int
     draw: Callable[["Stage"], None]
     axes: bool = True
+    follows: bool = False  # it adds to the picture of the slide before it
 
 
 @dataclass
@@ -95,12 +96,13 @@ class Stage:
         self.hue = self.theme.hue(self.deck.scene.format)
 
 
-def draw(slide: Slide, deck: Deck, theme: Theme) -> Figure:
+def draw(slide: Slide, deck: Deck, theme: Theme, titled: bool = True) -> Figure:
     doubt = deck.scene.doubt
     layout = replace(SLIDE, foot=bool(doubt))
     figure, page = new_page(layout, theme)
     plane = Plane(figure, page, layout, theme, deck.limits, deck.scene.unit) if slide.axes else None
-    draw_head(page, layout, theme, slide.title)
+    if titled:
+        draw_head(page, layout, theme, slide.title)
     draw_foot(page, layout, theme, doubt)
     stage = Stage(deck, theme, figure, page, Panel(page, layout, theme), plane)
     slide.draw(stage)

@@ -104,6 +104,11 @@ def fits(layout: Layout, title: str) -> bool:
     return " ".join(_title_lines(layout, title)[1]) == title
 
 
+def title_size(layout: Layout, title: str) -> float:
+    """The points of a title."""
+    return _title_lines(layout, title)[0]
+
+
 def draw_foot(page: Axes, layout: Layout, theme: Theme, doubt: str) -> None:
     """Writes what puts the run in doubt, in the last line."""
     if layout.foot and doubt:

@@ -4,6 +4,7 @@ from ridgebench.text import markdown
 
 from .deck import Deck, Slide
 
+HOLLOW = "Hollow points are by the model, filled ones were measured."
 
 def _part(number: int, slide: Slide) -> str:
     lines = [f"## {number}. {markdown(slide.title)} ({slide.minutes} min)", "", markdown(slide.say), ""]
@@ -16,5 +17,5 @@ def notes(deck: Deck, slides: list[Slide]) -> str:
     """What to say on each slide, its numbers, and the command that gives them again."""
     total = sum(slide.minutes for slide in slides)
     what = f"{markdown(deck.device.name)}, {deck.scene.format}: {len(slides)} slides for about {total} minutes."
-    head = (f"# Notes for the speaker\n\n{what} Hollow points are by the model, filled ones were measured.\n")
+    head = f"# Notes for the speaker\n\n{what} {HOLLOW}\n"
     return "\n".join([head, *(_part(number, slide) for number, slide in enumerate(slides, 1))])

@@ -1,7 +1,8 @@
-"""Draws the slides of a lecture: numbered SVG and PDF with the same axes, one PDF of all, and notes."""
+"""Draws the slides of a lecture: numbered SVG and PDF with the same axes, one PDF of all, and notes; or one file of all slides."""
 
 import io
 from argparse import Namespace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Optional
@@ -9,7 +10,7 @@ from typing import Optional
 from matplotlib.backends.backend_pdf import PdfPages
 
 from ridgebench.command_line import OK, Parser
-from ridgebench.files import output_folder, write_at_once
+from ridgebench.files import output_folder, write_at_once, write_named
 from ridgebench.plot.drawable import drawable
 from ridgebench.plot.drawing import METADATA, drawing, write
 from ridgebench.plot.style import THEMES, Theme
@@ -18,19 +19,22 @@ from ridgebench.streams import ENDING, ended
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
 from ridgebench.processes.workers import in_parallel
-from ridgebench.text import one_line
+from ridgebench.text import clean, one_line
 
-from . import build_up, comparison, counting, deck, ladder, limits_slide, operations_table, options
+from . import build_up, comparison, counting, deck, html_deck, ladder, limits_slide, operations_table, options, pptx_deck
 from .notes import notes
 
 _TYPES = ("svg", "pdf")
+_FILES = (".html", ".pptx", ".pdf")  # of all slides
+_OTHER_FILES = (".htm", ".ppt", ".odp", ".key", ".svg", ".png", ".md")  # that no folder is called
 
 
 def all_slides(of: deck.Deck) -> list[deck.Slide]:
     """The build-up: what bytes cost, the operations, the roofline step by step, comparisons, memory."""
     first = [counting.costs(of), operations_table.table(of)]
-    plane = [make(of) for make in (*build_up.SLIDES, operations_table.answers, limits_slide.limits, *comparison.SLIDES)]
-    return [*first, *plane, *ladder.slides(of), counting.memory(of), counting.activations(of)]
+    built = [replace(make(of), follows=index > 0) for index, make in enumerate(build_up.SLIDES)]
+    plane = [make(of) for make in (operations_table.answers, limits_slide.limits, *comparison.SLIDES)]
+    return [*first, *built, *plane, *ladder.slides(of), counting.memory(of), counting.activations(of)]
 
 
 def _parse(arguments: list[str]) -> Namespace:
@@ -41,9 +45,14 @@ def _parse(arguments: list[str]) -> Namespace:
     parser.add_argument("--device", help="device of the run; default: the first with rows")
     parser.add_argument("--format", type=options.number_format, metavar="FORMAT",
                         help="number format; default: bf16, on a host fp32")
-    parser.add_argument("--theme", choices=sorted(THEMES), default="light")
-    parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/slides, without one slides")
+    parser.add_argument("--theme", choices=sorted(THEMES), help="default: light; an HTML page has dark too, as its reader prefers")
+    parser.add_argument("-o", "--out", type=Path,
+                        help="folder, or one file of all slides that ends with .html, .pptx or .pdf; default: RESULTS_DIR/slides, "
+                             "without one slides")
     chosen = parser.parse_args(arguments)
+    if chosen.out is not None and not chosen.out.is_dir() and chosen.out.suffix in _OTHER_FILES:
+        allowed = f"{', '.join(_FILES)}, or a folder"
+        parser.error(f"-o {clean(str(chosen.out))}: slides are no file of type {chosen.out.suffix}; allowed: {allowed}")
     if chosen.results is None and not chosen.on:
         parser.error("the following arguments are required: RESULTS_DIR, or --on DEVICE")
     return chosen
@@ -61,13 +70,17 @@ def _save(number: int, slide: deck.Slide, of: deck.Deck, theme: Theme, out: Path
             write(figure, out / _file_name(number, slide, kind), kind)
 
 
-def _save_together(slides: list[deck.Slide], of: deck.Deck, theme: Theme, out: Path) -> None:
-    """Draws all slides into one PDF."""
+def _together(of: deck.Deck, slides: list[deck.Slide], theme: Theme) -> bytes:
+    """All slides as one PDF."""
     drawn = io.BytesIO()
     with drawing(theme), PdfPages(drawn, metadata=METADATA["pdf"]) as pages:
         for slide in slides:
             pages.savefig(deck.draw(slide, of, theme))
-    write_at_once(out / "slides.pdf", drawn.getvalue())
+    return drawn.getvalue()
+
+
+def _save_together(slides: list[deck.Slide], of: deck.Deck, theme: Theme, out: Path) -> None:
+    write_at_once(out / "slides.pdf", _together(of, slides, theme))
 
 
 def _save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
@@ -78,6 +91,24 @@ def _save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
     in_parallel(lambda task: task(), tasks)
     write_at_once(out / "notes.md", notes(of, slides))
     return len(_TYPES) * len(slides) + 2
+
+
+def _is_file(out: Optional[Path]) -> bool:
+    """Whether --out names one file of all slides."""
+    return out is not None and out.suffix in _FILES and not out.is_dir()
+
+
+def _save_file(of: deck.Deck, theme: Optional[str], out: Path) -> int:
+    """Writes all slides into one file; returns their number."""
+    if out.suffix == ".pptx":
+        pptx_deck.library()  # refuses before anything is drawn
+    slides = all_slides(of)
+    if out.suffix == ".html":
+        write_named(out, html_deck.document(of, slides, [theme] if theme else ["light", "dark"]))
+    else:
+        together = pptx_deck.document if out.suffix == ".pptx" else _together
+        write_named(out, together(of, slides, THEMES[theme or "light"]))
+    return len(slides)
 
 
 def _open_run(folder: Optional[Path], device: Optional[str]) -> Optional[View]:
@@ -97,8 +128,11 @@ def main(arguments: list[str]) -> int:
     chosen = _parse(arguments)
     try:
         of = _make(chosen)
+        if _is_file(chosen.out):
+            print(f"{one_line(str(chosen.out))}: {counted(_save_file(of, chosen.theme, chosen.out), 'slide')}")
+            return OK
         out = output_folder(chosen.out, chosen.results, "slides")
-        written = _save_all(of, THEMES[chosen.theme], out)
+        written = _save_all(of, THEMES[chosen.theme or "light"], out)
     except ENDING as error:
         return ended(error, "slides", "slides may be missing")
     print(f"{counted(written, 'file')} in {one_line(str(out))}")

@@ -99,6 +99,17 @@ def test_slides_are_numbered_and_have_notes(tmp_path, capfd):
     assert "ridge 295" in texts(out / "06-roofline.svg")
 
 
+def test_all_slides_go_into_one_file(tmp_path, capfd):
+    for name, start in (("deck.html", b"<!DOCTYPE html>"), ("deck.pdf", b"%PDF")):
+        assert slides.main(["--on", "h100-sxm", "-o", str(tmp_path / name)]) == 0
+        assert capfd.readouterr().out == f"{tmp_path / name}: 16 slides\n"
+        assert (tmp_path / name).read_bytes().startswith(start)
+    assert len(list(tmp_path.iterdir())) == 2
+    first = (tmp_path / "deck.html").read_bytes()
+    assert slides.main(["--on", "h100-sxm", "-o", str(tmp_path / "deck.html")]) == 0
+    assert (tmp_path / "deck.html").read_bytes() == first, "the same data make the same bytes"
+
+
 def fails(main, arguments: list, capfd) -> str:
     try:
         code = main([str(argument) for argument in arguments])
@@ -157,6 +168,8 @@ def test_bad_input_of_slides(capfd, tmp_path):
     assert "not found; allowed: a results directory" in fails(slides.main, [tmp_path / "nowhere"], capfd)
     without_roof = [GOLDEN, "--format", "fp8_e5m2", "--out", tmp_path]
     assert "the run has no roof for fp8_e5m2; allowed: fp32, bf16" in fails(slides.main, without_roof, capfd)
+    other = fails(slides.main, ["--on", "h100-sxm", "-o", tmp_path / "deck.ppt"], capfd)
+    assert "deck.ppt: slides are no file of type .ppt; allowed: .html, .pptx, .pdf, or a folder" in other
     (tmp_path / "file").write_text("")
     assert "file" in fails(slides.main, ["--on", "h100-sxm", "--out", tmp_path / "file"], capfd)
 
