@@ -92,8 +92,15 @@ class Browser:
 
     def navigate(self, path: Path, fragment: str = "") -> None:
         """Goes to a file that is not open, and waits until it is loaded."""
+        self._go(path.resolve().as_uri() + fragment)
+
+    def leave(self) -> None:
+        """Goes to an empty page, and waits until it is loaded."""
+        self._go("about:blank")
+
+    def _go(self, url: str) -> None:
         self._loaded = False
-        self.send("Page.navigate", url=path.resolve().as_uri() + fragment)
+        self.send("Page.navigate", url=url)
         while not self._loaded:
             self._note(self._message())
 

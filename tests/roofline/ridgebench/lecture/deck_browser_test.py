@@ -95,7 +95,7 @@ def test_the_url_has_the_number(browser, page):
     assert browser.run(PLACE).endswith(f"step 1 of {STEPS}")
     go(browser, "99")
     assert browser.run(PLACE).endswith(f"step 1 of {STEPS}"), "an unknown number changes nothing"
-    browser.send("Page.navigate", url="about:blank")
+    browser.leave()
     browser.navigate(page, "#3.6")
     assert browser.run("document.title").startswith("3 of ") and browser.run(SHOWN).startswith("GeLU")
 
