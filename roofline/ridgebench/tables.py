@@ -1,4 +1,4 @@
-"""Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files.
+"""Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files. Draws docs/pictures/access.svg.
 
 A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows the newest
 published run or, with `@ nvidia-h200`, that of a device, named by its folder in results/.
@@ -27,6 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Optional
 
+from ridgebench import access_picture
 from ridgebench.command_line import OK, ROOT, STALE, USAGE, Parser, fail
 from ridgebench.compare.error_rates import newest as newest_proof
 from ridgebench.compare.error_rates import simulated_table
@@ -180,6 +181,14 @@ def _update(page: Path, sources: _Sources, check: bool) -> bool:
     return after == before
 
 
+def _update_picture(path: Path, check: bool) -> bool:
+    """The same for the picture of the ladder's first steps."""
+    before, after = path.read_text("utf-8") if path.exists() else "", access_picture.svg()
+    if after != before and not check:
+        write_named(path, after)
+    return after == before
+
+
 def main(arguments: list[str], root: Path = ROOT) -> int:
     parser = Parser(prog="tables", description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="?", type=Path, help="default: the newest published run")
@@ -193,6 +202,9 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
             view_of(options.results)
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
         stale = [page for page in pages if not _update(page, sources, options.check)]
+        picture = root / "docs" / "pictures" / "access.svg"
+        if picture.parent.is_dir() and not _update_picture(picture, options.check):
+            stale.append(picture)
     except ResultsError as error:
         return fail(str(error), USAGE, "tables")
     for page in stale:
