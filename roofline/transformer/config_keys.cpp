@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kernels/common/enum_names.hpp"
@@ -14,6 +15,10 @@ namespace ridgebench {
 namespace {
 
 using nlohmann::json;
+
+// Names that change no count. Files state them by several keys.
+constexpr std::array<std::string_view, 2> kUncounted{"max_position_embeddings",
+                                                     "num_nextn_predict_layers"};
 
 // Puts the keys of the objects that the family lists in `nested` beside the others:
 // "ffn_config.width".
@@ -64,7 +69,10 @@ std::optional<ConfigKeys::Place> ConfigKeys::find(std::string_view name) {
   for (const std::string& key : candidates(name)) {
     present = present || config_.contains(key);
     read_.insert(key);
-    if (!found && file_.holds(key.c_str())) found = Place{&file_, key};
+    if (!file_.holds(key.c_str())) continue;
+    if (!found) found = Place{&file_, key};
+    const bool counted = std::ranges::find(kUncounted, name) == kUncounted.end();
+    if (counted) note_difference(found->key, key);
   }
   if (found || present) return found;
   const std::string key(name);
@@ -76,6 +84,14 @@ std::optional<ConfigKeys::Place> ConfigKeys::find(std::string_view name) {
     if (std::ranges::find(defaulted_, text) == defaulted_.end()) defaulted_.push_back(text);
   }
   return Place{&default_sizes_, key};
+}
+
+void ConfigKeys::note_difference(const std::string& counted, const std::string& other) {
+  const json& a = config_[counted];
+  const json& b = config_[other];
+  if (!a.is_number() || !b.is_number() || a == b) return;
+  different_.insert(
+      fmt::format("{} is {} and {} is {}", counted, json_line(a), other, json_line(b)));
 }
 
 const json& ConfigKeys::at(const Place& place) const {

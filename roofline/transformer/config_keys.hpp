@@ -65,6 +65,9 @@ class ConfigKeys {
 
   // The keys of the file with a value that were neither read nor listed as ignored, sorted.
   [[nodiscard]] std::vector<std::string> unread() const;
+  // Keys of one name with different numbers, of which the first counts: "n_embd is 8 and
+  // hidden_size is 16".
+  [[nodiscard]] const std::set<std::string>& different() const { return different_; }
   // The key among those that may be read which is nearest to `key`; empty if none is near.
   [[nodiscard]] std::string nearest_key(std::string_view key) const;
   // Sizes that come from the family's defaults: "vocab_size 262144", in the order of reading.
@@ -78,6 +81,7 @@ class ConfigKeys {
   [[nodiscard]] std::optional<Place> find(std::string_view name);
   [[nodiscard]] std::vector<std::string> candidates(std::string_view name) const;
   [[nodiscard]] const nlohmann::json& at(const Place& place) const;
+  void note_difference(const std::string& counted, const std::string& other);
 
   std::string origin_;
   const Family& family_;
@@ -89,6 +93,7 @@ class ConfigKeys {
   JsonObject default_sizes_;
   std::set<std::string, std::less<>> read_;
   std::vector<std::string> defaulted_;
+  std::set<std::string> different_;
 };
 
 }  // namespace ridgebench

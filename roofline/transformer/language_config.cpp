@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// Python's json writes these three for numbers that JSON lacks. They are null in what this returns.
+// Python's json writes these three for numbers that JSON lacks. They are texts in what this
+// returns, so that a reader of a number refuses them by name.
 std::string without_infinities(std::string_view text) {
   constexpr std::array<std::string_view, 3> kWords{"-Infinity", "Infinity", "NaN"};
   std::string result;
@@ -22,7 +23,7 @@ std::string without_infinities(std::string_view text) {
     const std::string_view rest = text.substr(at);
     const auto word = std::ranges::find_if(kWords, [&](auto w) { return rest.starts_with(w); });
     if (!quoted && word != kWords.end()) {
-      result += "null";
+      result += fmt::format("\"{}\"", *word);
       at += word->size() - 1;
       continue;
     }

@@ -192,11 +192,10 @@ LayerPlan read_layer_plan(ConfigKeys& keys) {
 std::int64_t read_window(ConfigKeys& keys) {
   const bool used = keys.flag_or("use_sliding_window", true);
   // -1 is a usual way to say that there is none.
-  const double window = keys.number_or("sliding_window", {-1, kVocabularyRange.high}, 0);
-  const auto chunk =
-      static_cast<double>(keys.count_or("attention_chunk_size", or_zero(kVocabularyRange), 0));
+  const std::int64_t window = keys.count_or("sliding_window", {-1, kVocabularyRange.high}, 0);
+  const std::int64_t chunk = keys.count_or("attention_chunk_size", or_zero(kVocabularyRange), 0);
   if (!used || window < 0) return 0;
-  return static_cast<std::int64_t>(window > 0 ? window : chunk);
+  return window > 0 ? window : chunk;
 }
 
 }  // namespace ridgebench

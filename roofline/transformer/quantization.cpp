@@ -110,7 +110,30 @@ std::optional<StoredFormat> format_of_weights(const json& weights, const std::st
   return integers_in_groups(bits, group, !is_true(weights, "symmetric"));
 }
 
+// Linear layers in 8 or 4 bits by bitsandbytes; it takes no more than one of both.
+std::optional<StoredFormat> bitsandbytes_format(const json& config) {
+  // NF4 and FP4: 64 values share a scale in fp32. With double quantization, the scale has 8 bits,
+  // and 256 scales share one in fp32.
+  constexpr double kBlock = 64;
+  constexpr double kScale = 4;
+  constexpr double kScalesOfAScale = 256;
+  const bool eight = is_true(config, "load_in_8bit");
+  const bool four = is_true(config, "load_in_4bit");
+  if (eight == four) return std::nullopt;
+  if (eight) return parse_stored_format("weights", "int8");
+  const bool twice = is_true(config, "bnb_4bit_use_double_quant");
+  return StoredFormat{"nf4", 0.5, twice ? 1 + kScale / kScalesOfAScale : kScale, kBlock};
+}
+
+// Weights of which only those that are not zero are stored.
+bool is_sparse(const json& config) {
+  const json sparsity = config.value("sparsity_config", json());
+  const std::string format = sparsity.is_object() ? lower_text(sparsity, "format") : "";
+  return lower_text(config, "format") == "marlin-24" || (!format.empty() && format != "dense");
+}
+
 std::optional<StoredFormat> stored_format(const json& config) {
+  if (is_sparse(config)) return std::nullopt;
   const std::string method = lower_text(config, "quant_method");
   const std::string algorithm = lower_text(config, "quant_algo");
   for (const std::string& name : {algorithm, method}) {
@@ -123,11 +146,7 @@ std::optional<StoredFormat> stored_format(const json& config) {
     return integers_in_groups(number_of(config, "bits", 4), number_of(config, "group_size", 128),
                               zeros);
   }
-  if (method == "bitsandbytes") {
-    if (is_true(config, "load_in_8bit")) return parse_stored_format("weights", "int8");
-    // NF4 and FP4 of bitsandbytes: 64 values share a scale in fp32.
-    return StoredFormat{"nf4", 0.5, 4, 64};
-  }
+  if (method == "bitsandbytes") return bitsandbytes_format(config);
   return format_of_weights(only_weights(config), lower_text(config, "format"));
 }
 
@@ -208,14 +227,15 @@ void read_quantization_beside(const std::string& path, Transformer& model) {
 
 void read_quantization(const json& config, Transformer& model) {
   const auto found = config.find("quantization_config");
-  if (found == config.end() || !found->is_object() || found->empty()) return;
-  const bool mixed = lower_text(*found, "quant_algo") == "mixed_precision";
-  const auto format = stored_format(*found);
+  if (found == config.end() || found->empty()) return;
+  const json stated = found->is_object() ? *found : json::object();  // of a text, nothing is known
+  const bool mixed = lower_text(stated, "quant_algo") == "mixed_precision";
+  const auto format = stored_format(stated);
   WeightFormats weights = format ? weights_in(*format) : WeightFormats{};
   if (mixed) {
-    add_listed(found->value("quantized_layers", json()), weights);
+    add_listed(stated.value("quantized_layers", json()), weights);
   } else if (format) {
-    leave_out(*found, weights, model);
+    leave_out(stated, weights, model);
   }
   // DeepSeek-V4: the experts are in MXFP4, whatever quant_method says.
   if (!mixed && lower_text(config, "expert_dtype") == "fp4" && weights.any()) {

@@ -146,6 +146,12 @@ void warn_of_defaults(const ConfigKeys& keys, Transformer& model) {
                   keys.family().name, fmt::join(keys.defaulted(), ", ")));
 }
 
+void warn_of_differences(const ConfigKeys& keys, Transformer& model) {
+  for (const std::string& pair : keys.different()) {
+    model.warnings.push_back(fmt::format("{}: the first is counted", pair));
+  }
+}
+
 // Keys that nothing has read: an error for a family that the table lacks, else a warning.
 void check_unread(const ConfigKeys& keys, const FamilyChoice& choice, Transformer& model) {
   refuse_other_layers(keys);
@@ -195,6 +201,7 @@ Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
     model.notes.push_back(note);
   note_further_predictions(keys, model);
   warn_of_defaults(keys, model);
+  warn_of_differences(keys, model);
   check_unread(keys, choice, model);
   model.not_plain = why_not_plain(keys, choice.type, model);
   return model;

@@ -14,7 +14,7 @@ double as_product(std::int64_t a, std::int64_t b) {
 double embeddings(const Transformer& model) {
   const std::int64_t width = model.embedding_width > 0 ? model.embedding_width : model.width;
   const double tokens = model.tied ? 0 : as_product(model.vocabulary, width);
-  return tokens + as_product(model.positions, width) + model.more_parameters;
+  return tokens + as_product(model.positions, model.width) + model.more_parameters;
 }
 
 // Adds a linear layer, or its layers to an equal one.

@@ -306,6 +306,14 @@ def test_a_config_without_a_model_type_is_read_strictly(config):
     refused(ridgebench("predict", "model", config({"hidden_act": "relu2"}), "--on", "h100"), "hidden_act", "may have a gate")
 
 
+def test_keys_of_one_name_with_different_numbers_are_a_warning(config):
+    llama = {"model_type": "llama", "n_layer": 4}
+    assert warnings_of(config(llama)) == []
+    assert warnings_of(config(llama | {"n_layer": 8})) == ["num_hidden_layers is 4 and n_layer is 8: the first is counted"]
+    uncounted = {"max_position_embeddings": 4096, "seq_length": 2048, "num_nextn_predict_layers": 1, "num_mtp_modules": 7}
+    assert warnings_of(config({"model_type": "llama"} | uncounted)) == []
+
+
 def test_an_unknown_model_type_names_the_nearest(config):
     (warning,) = warnings_of(config({"model_type": "lama"}))
     assert warning == "model_type lama is unknown, nearest: llama: its keys are read as those of Llama"
@@ -392,6 +400,8 @@ def test_a_quantised_model_has_the_bytes_of_its_file(tmp_path):
         ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8_e4m3", 1),
         ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4", 4.5 / 8),
         ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8", 1),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "nf4", 4.5 / 8),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_use_double_quant": True}, "nf4", (4 + 8 / 64 + 32 / 64 / 256) / 8),
     ],
 )
 def test_the_formats_of_quantised_files(config, quantisation, name, bytes_each):
@@ -414,12 +424,48 @@ def test_sizes_that_no_format_has_are_not_understood(config, method, sizes):
     assert model(path)["weights_bytes"] == model(config({"model_type": "llama"}))["weights_bytes"]
 
 
+INT4 = {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int"}}}}
+
+
+@pytest.mark.parametrize(
+    "quantisation",
+    [
+        "fp8",
+        ["fp8"],
+        {"quant_method": "bitsandbytes", "load_in_8bit": False, "load_in_4bit": False},
+        {"quant_method": "bitsandbytes", "load_in_8bit": True, "load_in_4bit": True},
+        INT4 | {"format": "marlin-24"},
+        INT4 | {"sparsity_config": {"format": "sparse-24-bitmask"}},
+    ],
+)
+def test_weights_of_no_stated_format_are_counted_in_16_bits_with_a_warning(config, quantisation):
+    path = config({"model_type": "llama", "quantization_config": quantisation})
+    assert "quantization_config is not understood" in warnings_of(path)[0]
+    assert model(path)["weights_bytes"] == model(config({"model_type": "llama"}))["weights_bytes"]
+    dense = config({"model_type": "llama", "quantization_config": INT4 | {"sparsity_config": {"format": "dense"}}})
+    assert model(dense)["weights_format"] == "int4"
+
+
 def test_groups_of_whole_columns_have_no_bytes_of_scales(config):
     quantisation = {"quant_method": "gptq", "bits": 4, "group_size": -1}
     plain = model(config({"model_type": "llama"}))
     reply = model(config({"model_type": "llama", "quantization_config": quantisation}))
     in_16_bits = 2 * 32000 * 8192
     assert reply["weights_bytes"] == pytest.approx((plain["parameters"] - in_16_bits) / 2 + 2 * in_16_bits)
+
+
+def cached(config, keys):
+    return model(config(keys), "--context", "32768")["phases"][1]["kv_cache_bytes"]
+
+
+def test_the_first_28_layers_of_qwen2_have_no_window_unless_the_file_says_so(config):
+    windows = {"model_type": "qwen2", "num_hidden_layers": 80, "use_sliding_window": True}
+    whole = cached(config, windows | {"use_sliding_window": False})
+    assert cached(config, windows | {"num_hidden_layers": 28}) == whole * 28 / 80
+    assert cached(config, windows) == whole * (28 + 52 / 8) / 80, "a window of 4096 if the file names none"
+    assert cached(config, windows | {"max_window_layers": 0, "sliding_window": 2048}) == whole / 16
+    experts = windows | {"model_type": "qwen2_moe", "sliding_window": 4096}
+    refused(ridgebench("predict", "model", config(experts), "--on", "h100"), "layer_types is missing")
 
 
 def test_windows_limit_the_cache_and_the_batch(config):

@@ -172,6 +172,26 @@ TEST(Transformer, RefusesValuesThatNoModelHas) {
   EXPECT_THAT(rejection("layer_types", {"linear_attention"}), HasSubstr("full_attention"));
 }
 
+TEST(Transformer, RefusesTheNumbersThatJsonLacks) {
+  const std::string llama = changed_llama("hidden_act", nullptr);
+  const auto with = [&](const std::string& key) {
+    return llama.substr(0, llama.size() - 1) + ", \"" + key + "\": NaN}";
+  };
+  EXPECT_THAT(config_rejection(with("num_key_value_heads")),
+              HasSubstr("num_key_value_heads is \"NaN\"; allowed: a whole number"));
+  EXPECT_THAT(config_rejection(with("tie_word_embeddings")), HasSubstr("allowed: true or false"));
+  EXPECT_EQ(config_rejection(changed_llama("sliding_window", 1024.5)),
+            "config.json: sliding_window is 1024.5; allowed: a whole number from -1 to 1073741824");
+}
+
+TEST(Transformer, OptHasPositionsAsWideAsItsLayersBesideNarrowEmbeddings) {
+  auto config =
+      nlohmann::json::parse(read_file(RIDGEBENCH_SOURCE_DIR "/tests/data/model_configs/opt.json"));
+  config["word_embed_proj_dim"] = 4;
+  const Transformer model = parse_transformer(config.dump(), "config.json");
+  EXPECT_DOUBLE_EQ(parameters(model), 2 * 768 + 50 * 4 + 2 * 8 * 4 + 18 * 8);
+}
+
 TEST(Transformer, RefusesWhatIsNoObject) {
   for (const char* text : {"", "[]", "3", "\"gpt-2\"", "null", "{", "\x80\xff"}) {
     EXPECT_THAT(config_rejection(text), ::testing::StartsWith("config.json: ")) << text;
