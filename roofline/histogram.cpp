@@ -141,10 +141,12 @@ class ListedNumbers : public Numbers {
     constexpr std::size_t kMost = 60;
     const std::optional<double> value = parse_number(text);
     if (!value) {
+      std::string shown = text.substr(0, kMost);
+      std::ranges::replace(shown, '\0', '?');  // a NUL would end the message
       throw UsageError(
           fmt::format("{}, line {}: '{}' is not a number; allowed: a number that a double "
                       "holds, such as 1e-8, with spaces, commas or line ends around it",
-                      path, line, text.substr(0, kMost)));
+                      path, line, shown));
     }
     if (*value == 0) {
       ++zeros_;

@@ -90,8 +90,9 @@ void print_number(const ordered_json& answer) {
       "\n(-1)^s x significand x 2^(exponent - bias), a subnormal with 0.f and exponent 1:\n");
   for (const ordered_json& row : answer["formats"]) {
     if (row["decoding"].is_null()) continue;
-    fmt::print("{:<9} {} = {:.10g} x 2^{}\n", row["format"].get<std::string>(),
-               row["decoding"].get<std::string>(), row["significand"].get<double>(),
+    const auto decoding = row["decoding"].get<std::string>();
+    fmt::print("{:<9} {} = {}{:.10g} x 2^{}\n", row["format"].get<std::string>(), decoding,
+               decoding.starts_with('-') ? "-" : "", row["significand"].get<double>(),
                row["power"].get<int>());
   }
   if (!answer["value"].is_null()) print_losses(answer);

@@ -191,6 +191,7 @@ def test_the_decoding_of_the_lecture_is_shown():
     assert (row["bias"], row["power"], row["significand"], row["decoding"]) == (127, -3, 1.25, "1.25 x 2^(124 - 127)")
     shown = ridgebench("number", "0x3e200000").stdout
     assert "fp32      1.25 x 2^(124 - 127) = 1.25 x 2^-3\n" in shown
+    assert "fp4_e2m1  -1.5 x 2^(3 - 1) = -1.5 x 2^2\n" in ridgebench("number", "0xf").stdout
     tiny = rows_of("-1e-7")["fp16"]
     assert (tiny["class"], tiny["decoding"]) == ("subnormal", "-0.001953125 x 2^(1 - 15)")
     assert rows_of("0")["bf16"]["decoding"] == "0 x 2^(1 - 127)"
@@ -285,7 +286,8 @@ def test_malformed_histograms_are_refused(words, parts):
 
 def test_a_file_without_numbers_is_refused(tmp_path):
     path = tmp_path / "log.txt"
-    for text, part in (("1 2\nloss: 3", "line 2: 'loss:' is not a number"), ("", "every number is 0"), ("0 0", "every number is 0")):
+    for text, part in (("1 2\nloss: 3", "line 2: 'loss:' is not a number"), ("", "every number is 0"), ("0 0", "every number is 0"),
+                       ("1\0002", "line 1: '1?2' is not a number; allowed: a number")):  # fmt: skip
         path.write_text(text)
         refused(ridgebench("number", "--histogram", path), "log.txt", part)
 
