@@ -91,18 +91,12 @@ class Browser:
         self.navigate(path)
 
     def navigate(self, path: Path, fragment: str = "") -> None:
-        """Goes to a file that is not open, and waits until it is loaded."""
-        self._go(path.resolve().as_uri() + fragment)
-
-    def leave(self) -> None:
-        """Goes to an empty page, and waits until it is loaded."""
-        self._go("about:blank")
-
-    def _go(self, url: str) -> None:
-        self._loaded = False
-        self.send("Page.navigate", url=url)
-        while not self._loaded:
-            self._note(self._message())
+        """Goes to a file, and waits until it is loaded; with a fragment from an empty page, so that it is loaded anew."""
+        for url in (*(["about:blank"] if fragment else []), path.resolve().as_uri() + fragment):
+            self._loaded = False
+            self.send("Page.navigate", url=url)
+            while not self._loaded:
+                self._note(self._message())
 
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression."""

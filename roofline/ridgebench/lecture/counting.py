@@ -60,20 +60,20 @@ def costs(deck: Deck) -> Slide:
     return Slide("costs", f"One byte takes as long as {ridge} FLOP", words, lines, info(deck), 3, draw, axes=False)
 
 
-def _parts(answer: dict) -> list[tuple[str, float]]:
+def parts_of(answer: dict) -> list[tuple[str, float]]:
     """The parts of the state in bytes: parameters, gradients, optimizer."""
     found = [(term["name"], term["value"]) for term in answer["terms"] if term["unit"] == "byte"]
     return [(name, value) for name, value in found if not name.startswith("memory of")]
 
 
-def _precision_of(on: str) -> str:
+def precision_of(on: str) -> str:
     """What a device trains in: bf16, or fp32 where it has no bf16."""
     return "bf16" if "bf16" in find_sheet(on).peaks else "fp32"
 
 
 def memory(deck: Deck) -> Slide:
     on = deck.device.on or COMPARED[0]
-    precision = _precision_of(on)
+    precision = precision_of(on)
     whole = ask("plan", "memory", "--parameters", _MODEL, "--gpus", "1", "--precision", precision, "--on", on)
     capacity = next(term["value"] for term in whole["terms"] if term["name"].startswith("memory of"))
     common = ("--parameters", _MODEL, "--precision", precision)
@@ -91,7 +91,7 @@ def memory(deck: Deck) -> Slide:
         panel.text(words, most=3)
         panel.gap(0.8)
         _stacked(stage, named, capacity, limit)
-        _name_parts(stage, [part for part, _ in _parts(whole)])
+        _nameparts_of(stage, [part for part, _ in parts_of(whole)])
 
     lines = [f"{name}: {rate(answer['bytes'], 'B')} per device" for name, answer in named]
     return Slide("memory", _memory_title(named, capacity), words, [f"{per} bytes per parameter", *lines],
@@ -114,7 +114,7 @@ def _tint(stage: Stage, index: int) -> str:
     return blend(stage.hue, stage.theme.background, _PART * index)
 
 
-def _name_parts(stage: Stage, parts: Sequence[str]) -> None:
+def _nameparts_of(stage: Stage, parts: Sequence[str]) -> None:
     """What the parts of the bars are, each beside a square of its colour."""
     panel, left, side = stage.panel, stage.panel.box.left, 0.7 * LARGE.line
     panel.y -= 1.2 * LARGE.line
@@ -136,7 +136,7 @@ def _stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, l
         panel.y -= 1.6 * LARGE.line
         page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
         left = start
-        for index, (_, value) in enumerate(_parts(answer)):
+        for index, (_, value) in enumerate(parts_of(answer)):
             long = room * value / longest
             page.add_patch(Rectangle((left, panel.y), long, high, facecolor=_tint(stage, index), edgecolor=theme.background))
             left += long

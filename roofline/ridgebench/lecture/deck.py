@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from ridgebench.data_sheets import find_sheet
 from ridgebench.plot.roofs import SAME
 from ridgebench.plot.style import Theme
+from ridgebench.steps import Step
 from ridgebench.view import ORDER, View, ordered
 
 from . import devices, measured, model, scene
@@ -43,6 +44,7 @@ class Deck:
     limits: tuple[Limits, Limits]
     source: str  # what the commands of the notes take as their device
     command: str  # the one that draws these slides
+    step: Optional[Step] = None  # a measured one, whose slides come last
 
     @property
     def shown(self) -> Shown:
@@ -77,7 +79,14 @@ class Slide:
     minutes: int
     draw: Callable[["Stage"], None]
     axes: bool = True
+    own_plane: bool = False  # at the left, with other axes
     follows: bool = False  # it adds to the picture of the slide before it
+
+
+    @property
+    def parted(self) -> bool:
+        """Whether a plane lies at its left and a panel at its right."""
+        return self.axes or self.own_plane
 
 
 @dataclass

@@ -20,8 +20,9 @@ FLAT = "flat-name"  # group id of the name of a second flat roof
 
 
 def _corners(plane: Plane, roof: Roof) -> list[Place]:
-    """The roof as a line: left edge, ridge, right edge."""
+    """The roof as a line: left or lower edge, ridge, right edge."""
     left, right = plane.ends()
+    left = max(left, 10 ** plane.y[0] * plane.unit[1] / roof.bytes_per_s)
     return [(left, roof.at(left)), (roof.ridge, roof.flops_per_s), (right, roof.at(right))]
 
 
@@ -98,6 +99,19 @@ def regions(plane: Plane, of: Roof, named: bool, strength: float = 1.0) -> None:
         x = plane.inches(bend, high)[0]
         _name_region(plane, _MEMORY, plane.area.left, x)
         _name_region(plane, _COMPUTE, x, plane.area.right)
+
+
+def zones(plane: Plane, fast: Roof, slow: Roof, names: tuple[str, str, str]) -> None:
+    """Shades and names the three zones of two roofs with one peak: left of both ridges, between them, and right of both."""
+    left, right = plane.ends()
+    floor = 10 ** plane.y[0] * plane.unit[1]
+    memory, compute = shades(plane.theme)
+    both = [(left, fast.at(left)), (fast.ridge, fast.flops_per_s)]
+    ends = [left, fast.ridge, slow.ridge, right]
+    for (start, end), name, (colour, strength) in zip(zip(ends, ends[1:]), names, (memory, (memory[0], 2 * memory[1]), compute)):
+        top = both if start == left else [(start, fast.flops_per_s), (end, fast.flops_per_s)]
+        plane.fill([(start, floor), *top, (end, floor)], colour, strength)
+        _name_region(plane, name, plane.inches(start, fast.flops_per_s)[0], plane.inches(end, fast.flops_per_s)[0])
 
 
 def _name_region(plane: Plane, name: str, left: float, right: float) -> None:

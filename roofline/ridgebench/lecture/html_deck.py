@@ -79,16 +79,16 @@ def _beside(name: str) -> str:
 def _notes(slide: Slide) -> str:
     numbers = "".join(f"<li>{escape(one)}</li>" for one in slide.numbers)
     said = [f"<p>{escape(slide.say)}</p>", f"<ul>{numbers}</ul>" * bool(numbers), f"<p><code>{escape(slide.command)}</code></p>"]
-    open_ = "" if slide.axes else " open"  # a narrow window shows a table or bars small
+    open_ = "" if slide.parted else " open"  # a narrow window shows a table or bars small
     return f'<details class="notes"{open_}><summary>Notes</summary>{"".join(said)}</details>'
 
 
 def _step(of: Deck, slide: Slide, name: str, drawn_as: dict[str, str]) -> str:
     """One step: its title, its picture in each theme, its notes."""
-    pictures = [f'<div class="picture {theme}">{svg}{_beside(f"{theme}-{name}") if slide.axes else ""}</div>'
+    pictures = [f'<div class="picture {theme}">{svg}{_beside(f"{theme}-{name}") if slide.parted else ""}</div>'
                 for theme, svg in drawn_as.items()]
     doubt = f'<p class="doubt">{escape(of.scene.doubt)}</p>' if of.scene.doubt else ""
-    kind = "step plane" if slide.axes else "step"
+    kind = "step plane" if slide.parted else "step"
     return (f'<article class="{kind}" id="{name}" data-minutes="{slide.minutes}"><h2>{escape(slide.title)}</h2>'
             f'{"".join(pictures)}{doubt}{_notes(slide)}</article>')
 

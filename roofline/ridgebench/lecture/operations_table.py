@@ -1,11 +1,13 @@
 """The slides with the table of operations: their work and bytes, first without the limit of each one, later with it."""
 
+import re
 from math import log2, prod
 from typing import Optional
 
 from ridgebench.plot.finding import spoken
 from ridgebench.units import digits, enumerate_words, in_one_unit, superscript
 
+from . import model
 from .build_up import predict
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage
@@ -15,6 +17,9 @@ _LONG = 1 << 20  # from here on a power of two is written as one
 _HEAD = ("operation", "size", "FLOPs", "", "bytes", "FLOP per byte", "limit")
 # Where each column lies, as a share of the slide's width, and which side of it.
 _COLUMNS = ((0.0, "left"), (0.145, "left"), (0.29, "left"), (0.53, "right"), (0.655, "right"), (0.86, "right"), (1.0, "right"))
+
+_FORMULA_HEAD = ("operation", "FLOPs", "bytes", "FLOP per byte")
+_FORMULA_COLUMNS = ((0.0, "left"), (0.4, "right"), (0.66, "right"), (1.0, "right"))
 
 
 def _sizes(mark: Mark) -> dict[str, int]:
@@ -70,12 +75,13 @@ def _lines(deck: Deck, answered: bool) -> list[tuple[str, ...]]:
             for mark, work, moved in zip(marks, in_one_unit(flops, "FLOP"), in_one_unit(traffic, "B"))]
 
 
-def _draw_table(stage: Stage, words: str, lines: list[tuple[str, ...]]) -> None:
+def _draw_table(stage: Stage, words: str, lines: list[tuple[str, ...]], head: tuple[str, ...] = _HEAD,
+                columns: tuple[tuple[float, str], ...] = _COLUMNS) -> None:
     panel = wide(stage)
     panel.text(words, most=2)
     panel.gap(0.8)
-    for index, line in enumerate([_HEAD, *lines]):
-        for (share, side), text in zip(_COLUMNS, line):
+    for index, line in enumerate([head, *lines]):
+        for (share, side), text in zip(columns, line):
             stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=LARGE.text, va="top", ha=side,
                             weight="normal" if index else "bold")
         panel.y -= 1.55 * LARGE.line
@@ -99,6 +105,47 @@ def table(deck: Deck) -> Slide:
         title = f"{spoken(least.op)} does {digits(least.intensity)} FLOP for each byte, {spoken(most.op)} {digits(most.intensity)}"
     return Slide("operations", title, words, [" · ".join(filter(None, line[:6])) for line in lines],
                  predict(deck, "matmul", deck.shown.path[-1].shape), 5, lambda stage: _draw_table(stage, words, lines), axes=False)
+
+
+def _doubled(shape: str) -> str:
+    """A shape with every dimension twice as large."""
+    return re.sub(r"(?<=:)\d+", lambda size: str(2 * int(size.group())), shape)
+
+
+def _times_n(value: float, size: int, power: int) -> str:
+    """'4n', 'n/3': a value that grows like a power of n, at one n."""
+    if not power:
+        return digits(value)
+    each = value / size**power
+    letter = f"n{superscript(power) if power > 1 else ''}"
+    if each < 1:
+        return f"{letter}/{digits(1 / each)}"
+    return letter if digits(each) == "1" else f"{digits(each)}{letter}"
+
+
+def _grown(deck: Deck, op: str) -> tuple[Mark, int, list[int]]:
+    """An operation at one size, its n, and the powers of n with which its FLOPs, bytes and intensity grow."""
+    shape = model.square(model.DEPTH) if op == "matmul" else model.default_shape(op, deck.device.host)
+    one, two = (model.mark(deck.shown.basis, op, text, deck.scene.format) for text in (shape, _doubled(shape)))
+    powers = [round(log2(after / before)) for before, after in ((one.flops, two.flops), (one.flops / one.intensity, two.flops / two.intensity),
+                                                               (one.intensity, two.intensity))]
+    return one, max(_sizes(one).values()), powers
+
+
+def formulas(deck: Deck) -> Slide:
+    """FLOPs, bytes and intensity of the operations by their n, and which intensity grows."""
+    found = [_grown(deck, op) for op in dict.fromkeys(mark.op for mark in _marks(deck))]
+    lines, growing = [], []
+    for one, size, powers in found:
+        texts = [_times_n(value, size, power) for value, power in zip((one.flops, one.flops / one.intensity, one.intensity), powers)]
+        lines.append((spoken(one.op), *texts))
+        growing += [lines[-1]] if powers[2] else []
+    words = f"n is the length of a vector or the side of a square matrix, in {deck.scene.format}; terms of lower order are left out."
+    title = f"Only {growing[0][0]} does more FLOP for each byte as it grows: {growing[0][3]}" if len(growing) == 1 else (
+        "FLOP for each byte grow with n or do not")
+    return Slide("formulas", title, words, [f"{name}: {flops} FLOP, {moved} bytes, {each} FLOP per byte" for name, flops, moved, each in lines],
+                 predict(deck, found[-1][0].op, found[-1][0].shape), 4,
+                 lambda stage: _draw_table(stage, words, lines, _FORMULA_HEAD, _FORMULA_COLUMNS), axes=False)
 
 
 def _answers_title(marks: list[Mark]) -> str:

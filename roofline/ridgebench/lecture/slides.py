@@ -10,18 +10,19 @@ from typing import Optional
 from matplotlib.backends.backend_pdf import PdfPages
 
 from ridgebench.command_line import OK, Parser
-from ridgebench.files import output_folder, write_at_once, write_named
+from ridgebench.files import ResultsError, output_folder, write_at_once, write_named
 from ridgebench.plot.drawable import drawable
 from ridgebench.plot.drawing import METADATA, drawing, write
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.records import load_run
+from ridgebench.steps import holds_step, load_steps
 from ridgebench.streams import ENDING, ended
 from ridgebench.units import counted
 from ridgebench.view import View, make_view
 from ridgebench.processes.workers import in_parallel
 from ridgebench.text import clean, one_line
 
-from . import build_up, comparison, counting, deck, html_deck, ladder, limits_slide, operations_table, options, pptx_deck
+from . import bits_slide, build_up, comparison, counting, deck, html_deck, ladder, limits_slide, machine_slide, operations_table, options, pptx_deck, step_slides, tokens_slide, training, zones_slide
 from .notes import notes
 
 _TYPES = ("svg", "pdf")
@@ -31,15 +32,17 @@ _OTHER_FILES = (".htm", ".ppt", ".odp", ".key", ".svg", ".png", ".md")  # that n
 
 def all_slides(of: deck.Deck) -> list[deck.Slide]:
     """The build-up: what bytes cost, the operations, the roofline step by step, comparisons, memory."""
-    first = [counting.costs(of), operations_table.table(of)]
+    first = [counting.costs(of), operations_table.table(of), operations_table.formulas(of)]
     built = [replace(make(of), follows=index > 0) for index, make in enumerate(build_up.SLIDES)]
-    plane = [make(of) for make in (operations_table.answers, limits_slide.limits, *comparison.SLIDES)]
-    return [*first, *built, *plane, *ladder.slides(of), counting.memory(of), counting.activations(of)]
+    plane = [make(of) for make in (operations_table.answers, tokens_slide.tokens, limits_slide.limits, bits_slide.bits, *comparison.SLIDES)]
+    memory = [make(of) for make in (training.passes, training.state, counting.memory, counting.activations)]
+    return [*first, *built, *plane, *zones_slide.slides(of), *machine_slide.slides(of), *ladder.slides(of), *memory,
+            *step_slides.slides(of)]
 
 
-def _parse(arguments: list[str]) -> Namespace:
+def parse(arguments: list[str]) -> Namespace:
     parser = Parser(prog="slides", description=__doc__)
-    parser.add_argument("results", type=Path, nargs="?", metavar="RESULTS_DIR", help="a run whose points are drawn")
+    parser.add_argument("results", type=Path, nargs="?", metavar="RESULTS_DIR", help="a run whose points are drawn, or a step that was measured")
     parser.add_argument("--on", metavar="SHEET", action="append", default=[],
                         help="data sheet, e.g. h100-sxm; more of them are compared on one slide")
     parser.add_argument("--device", help="device of the run; default: the first with rows")
@@ -115,19 +118,31 @@ def _open_run(folder: Optional[Path], device: Optional[str]) -> Optional[View]:
     return make_view(drawable(load_run(folder)), device) if folder else None
 
 
-def _make(chosen: Namespace) -> deck.Deck:
+def _of_step(chosen: Namespace, command: str) -> deck.Deck:
+    """The deck of a data sheet, with the slides of a measured step at its end. Raises ResultsError."""
+    found = load_steps(chosen.results)
+    named = next((one["data_sheet"] for one in found.environment["devices"] if one["name"] == found.steps[0].record["device"]), None)
+    on = chosen.on or list(filter(None, [named]))
+    if not on:
+        raise ResultsError(f"{chosen.results}: a step of a device without a data sheet; allowed: --on SHEET beside it, for the other slides")
+    return replace(deck.make(None, on, chosen.format, one_line(on[0]), command), step=found.steps[0])
+
+
+def deck_of(chosen: Namespace) -> deck.Deck:
     """The deck that the options name. Raises ResultsError."""
+    run = [str(chosen.results)] if chosen.results else []
+    command = one_line(" ".join(["ridgebench slides", *run, *(f"--on {name}" for name in chosen.on)]))
+    if chosen.results and holds_step(chosen.results):
+        return _of_step(chosen, command)
     view = _open_run(chosen.results, chosen.device)
     source = (view.device["data_sheet"] or str(chosen.results)) if view else chosen.on[0]
-    run = [str(chosen.results)] if view else []
-    command = " ".join(["ridgebench slides", *run, *(f"--on {name}" for name in chosen.on)])
-    return deck.make(view, chosen.on, chosen.format, one_line(source), one_line(command))
+    return deck.make(view, chosen.on, chosen.format, one_line(source), command)
 
 
 def main(arguments: list[str]) -> int:
-    chosen = _parse(arguments)
+    chosen = parse(arguments)
     try:
-        of = _make(chosen)
+        of = deck_of(chosen)
         if _is_file(chosen.out):
             print(f"{one_line(str(chosen.out))}: {counted(_save_file(of, chosen.theme, chosen.out), 'slide')}")
             return OK

@@ -16,9 +16,9 @@ from .page import MARGIN, WIDTH, add_axes, new_page, provenance, write_head, wri
 from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 
 _GROUPS = ("products", "attention", "optimizer", "the rest")
-_COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN}
+COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN}
 # Kinds of memory from the bottom of the picture to its top; the long-lived ones lie below.
-_KINDS = {
+KINDS = {
     "parameters": ("parameters", BLUE),
     "optimizer": ("optimizer", VERMILLION),
     "cache": ("keys and values", VERMILLION),  # of decoding, which has no optimizer
@@ -57,7 +57,7 @@ def _sums(step: Step, time_of: Callable[[Part], Optional[float]]) -> Optional[di
     return sums
 
 
-def _bars(step: Step) -> list[tuple[str, dict[str, float]]]:
+def bars(step: Step) -> list[tuple[str, dict[str, float]]]:
     """Name and parts of each bar, from the least time to the longest."""
     record = step.record
     found = [
@@ -77,6 +77,12 @@ def _slower_alone(step: Step) -> float:
     return ratio if ratio > _MOST_SLOWER else 0.0
 
 
+def doubt(step: Step) -> str:
+    """Why nothing is claimed of the parts of a step; empty where something is."""
+    ratio = _slower_alone(step) if step.ok else 0.0
+    return f"Its parts by themselves took {ratio:.2g} times as long as the step, as beside another process: no claim rests on them" if ratio else ""
+
+
 def waterfall_title(step: Step) -> str:
     record = step.record
     if _slower_alone(step):
@@ -90,7 +96,7 @@ def waterfall_title(step: Step) -> str:
     return f"The step takes {seconds(record['time_s'])}, of which the roofs need {share}; {of_parts}"
 
 
-def _subtitle(step: Step) -> str:
+def subtitle(step: Step) -> str:
     record = step.record
     if record["step"] == "decode":
         return (
@@ -113,9 +119,7 @@ def _page(found: StepFolder, step: Step, title: str, theme: Theme) -> tuple[Figu
     figure, page = new_page(theme)
     known = [part for part in provenance(found.environment) if not part.startswith(("fill ", "profile "))]  # a step has none
     write_last_line(page, " · ".join(known), "", theme)
-    about = [_device(found, step), _subtitle(step)]
-    if step.ok and (ratio := _slower_alone(step)):
-        about.append(f"Its parts by themselves took {ratio:.2g} times as long as the step, as beside another process: no claim rests on them")
+    about = [_device(found, step), subtitle(step), *filter(None, [doubt(step)])]
     return figure, page, write_head(page, title, about, theme)
 
 
@@ -130,24 +134,24 @@ def _legend(page: Axes, names: list[tuple[str, str]], top: float, theme: Theme) 
 
 def _draw_waterfall(found: StepFolder, step: Step, theme: Theme) -> Figure:
     figure, page, top = _page(found, step, waterfall_title(step), theme)
-    bars = _bars(step)
-    colours = _COLOURS | {"the step": theme.muted, "launches": PURPLE}
-    used = [name for name in colours if any(name in parts for _, parts in bars)]
+    shown = bars(step)
+    colours = COLOURS | {"the step": theme.muted, "launches": PURPLE}
+    used = [name for name in colours if any(name in parts for _, parts in shown)]
     top = _legend(page, [(name, colours[name]) for name in used], top, theme)
     left, bottom = 2.3, 0.75
     axes = add_axes(figure, left, bottom, WIDTH - left - 1.1, top - bottom)
     scale, unit = next(((s, u) for s, u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")) if step.record["time_s"] >= s), (1e-9, "ns"))
-    for place, (name, parts) in enumerate(bars):
+    for place, (name, parts) in enumerate(shown):
         begin = 0.0
         for group, value in parts.items():
             axes.barh(place, value / scale, left=begin / scale, color=colours[group], height=0.6)
             begin += value
         text = f" {digits(begin / scale)} {unit}"
         axes.text(begin / scale, place, text, va="center", size=NORMAL, color=theme.ink, clip_on=False)
-    axes.set_yticks(range(len(bars)), [name for name, _ in bars])
+    axes.set_yticks(range(len(shown)), [name for name, _ in shown])
     axes.tick_params(labelsize=NORMAL)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.02 * max(sum(parts.values()) for _, parts in bars) / scale)
+    axes.set_xlim(0, 1.02 * max(sum(parts.values()) for _, parts in shown) / scale)
     axes.set_xlabel(f"time of a step, {unit}")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -157,7 +161,7 @@ def _draw_waterfall(found: StepFolder, step: Step, theme: Theme) -> Figure:
 def memory_title(step: Step) -> str:
     record = step.record
     at = max(range(len(step.timeline)), key=lambda i: sum(step.timeline[i].live.values()))
-    scale, unit = _unit(record["peak_bytes"])
+    scale, unit = unit_of(record["peak_bytes"])
     same = "as predicted" if record["peak_bytes"] == record["peak_predicted_bytes"] else (
         f"where {digits(record['peak_predicted_bytes'] / scale)} {unit} were predicted")  # fmt: skip
     phase = step.timeline[at].phase
@@ -165,22 +169,22 @@ def memory_title(step: Step) -> str:
     return f"Memory peaks at {digits(record['peak_bytes'] / scale)} {unit} {where}, {same}"
 
 
-def _unit(value: float) -> tuple[float, str]:
+def unit_of(value: float) -> tuple[float, str]:
     return next((one for one in _UNITS if value >= one[0]), _UNITS[-1])
 
 
 def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     figure, page, top = _page(found, step, memory_title(step), theme)
-    kinds = [kind for kind in _KINDS if any(moment.live.get(kind) for moment in step.timeline)]
-    top = _legend(page, [_KINDS[kind] for kind in kinds], top, theme)
+    kinds = [kind for kind in KINDS if any(moment.live.get(kind) for moment in step.timeline)]
+    top = _legend(page, [KINDS[kind] for kind in kinds], top, theme)
     left, bottom = 0.95, 0.75
     axes = add_axes(figure, left, bottom, WIDTH - left - MARGIN, top - bottom - 0.25)
-    scale, unit = _unit(step.record["peak_bytes"])
+    scale, unit = unit_of(step.record["peak_bytes"])
     edges = [launch - 0.5 for launch in range(len(step.timeline) + 1)]
     below = [0.0] * len(step.timeline)
     for kind in kinds:
         above = [low + moment.live.get(kind, 0) / scale for low, moment in zip(below, step.timeline)]
-        axes.stairs(above, edges, baseline=below, fill=True, color=_KINDS[kind][1], lw=0)
+        axes.stairs(above, edges, baseline=below, fill=True, color=KINDS[kind][1], lw=0)
         below = above
     peak = step.record["peak_predicted_bytes"] / scale
     axes.axhline(peak, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
@@ -189,7 +193,7 @@ def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     axes.set_xlim(-0.5, len(step.timeline) - 0.5)
     axes.set_xlabel("launch of the step, in its order")
     axes.set_ylabel(f"live memory, {unit}")
-    for first, last, phase in _phases(step):
+    for first, last, phase in phases(step):
         if first:
             axes.axvline(first - 0.5, color=theme.muted, lw=0.8)
         if last - first > len(step.timeline) / 20:
@@ -199,7 +203,7 @@ def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     return figure
 
 
-def _phases(step: Step) -> list[tuple[int, int, str]]:
+def phases(step: Step) -> list[tuple[int, int, str]]:
     """First launch, end and name of each run of launches of one phase."""
     found: list[tuple[int, int, str]] = []
     for index, moment in enumerate(step.timeline):

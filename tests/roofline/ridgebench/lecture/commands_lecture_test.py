@@ -10,6 +10,7 @@ from ridgebench.lecture import slides
 from ridgebench.plot import cli as plot
 
 SVG = "{http://www.w3.org/2000/svg}"
+COUNT = 22  # slides of the data sheet h100-sxm
 
 
 def texts(path: Path) -> list[str]:
@@ -86,23 +87,23 @@ def test_hostile_names_of_points_and_machines_are_text(tmp_path, edit, name):
 def test_slides_are_numbered_and_have_notes(tmp_path, capfd):
     out = tmp_path / "talk"
     assert slides.main(["--on", "h100-sxm", "--out", str(out)]) == 0
-    assert capfd.readouterr().out == f"34 files in {out}\n"
+    assert capfd.readouterr().out == f"{2 * COUNT + 2} files in {out}\n"
     names = sorted(path.name for path in out.iterdir())
     assert names[:2] == ["01-costs.pdf", "01-costs.svg"] and names[-2:] == ["notes.md", "slides.pdf"]
-    assert [name[:2] for name in names[:32:2]] == [f"{number:02}" for number in range(1, 17)]
+    assert [name[:2] for name in names[: 2 * COUNT : 2]] == [f"{number:02}" for number in range(1, COUNT + 1)]
     notes = (out / "notes.md").read_text("utf-8")
-    assert notes.count("\n## ") == 16 and "ridgebench predict matmul" in notes
+    assert notes.count("\n## ") == COUNT and "ridgebench predict matmul" in notes
     whole = (out / "slides.pdf").read_bytes()
-    assert whole.startswith(b"%PDF") and whole.count(b"/Type /Page ") == 16
-    root = ElementTree.parse(out / "06-roofline.svg").getroot()
+    assert whole.startswith(b"%PDF") and whole.count(b"/Type /Page ") == COUNT
+    root = ElementTree.parse(out / "07-roofline.svg").getroot()
     assert (root.get("width"), root.get("height")) == ("960pt", "540pt")
-    assert "ridge 295" in texts(out / "06-roofline.svg")
+    assert "ridge 295" in texts(out / "07-roofline.svg")
 
 
 def test_all_slides_go_into_one_file(tmp_path, capfd):
     for name, start in (("deck.html", b"<!DOCTYPE html>"), ("deck.pdf", b"%PDF")):
         assert slides.main(["--on", "h100-sxm", "-o", str(tmp_path / name)]) == 0
-        assert capfd.readouterr().out == f"{tmp_path / name}: 16 slides\n"
+        assert capfd.readouterr().out == f"{tmp_path / name}: {COUNT} slides\n"
         assert (tmp_path / name).read_bytes().startswith(start)
     assert len(list(tmp_path.iterdir())) == 2
     first = (tmp_path / "deck.html").read_bytes()

@@ -64,10 +64,10 @@ def test_it_opens_without_network(browser, page):
 def test_keys_go_through_slides_and_their_steps(browser, on, back):
     count = number_of_slides(browser)
     seen = [browser.run(PLACE)]
-    for _ in range(4):
+    for _ in range(5):
         browser.press(on)
         seen.append(browser.run(PLACE))
-    assert seen == [f"1 of {count}", f"2 of {count}", *(f"3 of {count}, step {step} of {STEPS}" for step in (1, 2, 3))]
+    assert seen == [*(f"{slide} of {count}" for slide in (1, 2, 3)), *(f"4 of {count}, step {step} of {STEPS}" for step in (1, 2, 3))]
     assert browser.run(SHOWN).startswith("Arithmetic ends at 990 TFLOP/s")
     for place in reversed(seen[:-1]):
         browser.press(back) if back else browser.press(" ", chromium.SHIFT)
@@ -87,17 +87,17 @@ def test_the_ends_are_ends(browser):
 
 
 def test_the_url_has_the_number(browser, page):
-    browser.press("ArrowRight"), browser.press("ArrowRight"), browser.press("ArrowRight")
-    assert browser.run("location.hash") == "#3.2"
-    go(browser, "3.6")
+    for _ in range(4):
+        browser.press("ArrowRight")
+    assert browser.run("location.hash") == "#4.2"
+    go(browser, "4.6")
     assert browser.run(PLACE).endswith(f"step 6 of {STEPS}") and browser.run(SHOWN).startswith("GeLU: 20 times the work")
-    go(browser, "3")
+    go(browser, "4")
     assert browser.run(PLACE).endswith(f"step 1 of {STEPS}")
     go(browser, "99")
     assert browser.run(PLACE).endswith(f"step 1 of {STEPS}"), "an unknown number changes nothing"
-    browser.leave()
-    browser.navigate(page, "#3.6")
-    assert browser.run("document.title").startswith("3 of ") and browser.run(SHOWN).startswith("GeLU")
+    browser.navigate(page, "#4.6")
+    assert browser.run("document.title").startswith("4 of ") and browser.run(SHOWN).startswith("GeLU")
 
 
 def test_one_picture_is_seen_in_the_scheme_of_the_reader(browser):
@@ -109,7 +109,7 @@ def test_one_picture_is_seen_in_the_scheme_of_the_reader(browser):
 
 
 def test_a_step_appears_over_the_one_before_it(browser):
-    go(browser, "3.4")
+    go(browser, "4.4")
     before = browser.run(SHOWN)
     browser.press("ArrowRight")
     assert browser.run("document.querySelector('.step.before h2').textContent") == before
@@ -140,7 +140,7 @@ def test_the_notes_follow_in_a_second_window(browser):
     assert "While memory delivers one byte" in browser.run(text) and "minutes 0 to 3 of " in browser.run(text)
     browser.press("ArrowRight")
     assert "Which of them wait for memory" in browser.run(text) and "ridgebench predict matmul" in browser.run(text)
-    go(browser, "3.6")
+    go(browser, "4.6")
     assert "Its arithmetic runs while the bytes arrive" in browser.run(text)
     assert "Next: Batching climbs" in browser.run(text)
     browser.run(f"{SECOND}.document.body.dispatchEvent(new KeyboardEvent('keydown', {{ key: 'ArrowRight', bubbles: true }}))")

@@ -4,7 +4,7 @@ import pytest
 from extents import faults, visible_texts
 from made_up_lecture import made_up, predict
 
-from ridgebench.lecture import deck, figure, ladder, model, scene, slides
+from ridgebench.lecture import deck, figure, ladder, machine_slide, model, scene, slides, zones_slide
 from ridgebench.lecture.drawing import RIDGE
 from ridgebench.lecture.plane import AREA, MOST_LABELS
 from ridgebench.plot.drawing import drawing
@@ -20,12 +20,12 @@ def without_binary(monkeypatch):
     monkeypatch.setattr(model, "predict", predict)
 
 
-def check(drawn, least: float) -> None:
+def check(drawn, least: float, zones: bool = False) -> None:
     texts = visible_texts(drawn)
     assert not faults(drawn, texts, least)
     groups = [text.get_gid() for text in texts]
     assert groups.count(DIRECT) <= MOST_LABELS
-    assert groups.count(AREA) <= 2 and groups.count(RIDGE) <= 1
+    assert groups.count(AREA) <= 2 + zones and groups.count(RIDGE) <= 1 + zones
 
 
 def test_figures_of_made_up_runs_are_legible(without_binary):
@@ -45,9 +45,11 @@ def test_slides_of_made_up_runs_are_legible(without_binary):
             continue
         of = deck.make(view, [], None, "RUN", "ridgebench slides RUN")
         drawn = slides.all_slides(of)
-        assert len(drawn) == 16 + len(ladder.slides(of))
+        of_this_run = [*zones_slide.slides(of), *machine_slide.slides(of), *ladder.slides(of)]
+        assert len(drawn) == 21 + len(of_this_run)
+        slide = drawn[seed % len(drawn)]
         with drawing(LIGHT):
-            check(deck.draw(drawn[seed % len(drawn)], of, LIGHT), 18.0)
+            check(deck.draw(slide, of, LIGHT), 18.0, slide.slug == "zones")
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.25])

@@ -1,0 +1,51 @@
+"""The slide with the three zones of two bandwidths: that of the device's memory, and that of a link."""
+
+from typing import Optional
+
+from ridgebench.program import ask
+from ridgebench.units import digits, rate
+
+from . import build_up, drawing
+from .deck import Deck, Slide, Stage
+from .devices import Roof
+
+_LINKS = ("nvlink4", "pcie5x16", "ethernet-100g")  # the first that is slow enough is shown
+_APART = 3.0  # how many times as fast the memory is at least
+_SPARE = 0.15  # decades right of the ridge of the link
+
+
+def _link(deck: Deck) -> Optional[tuple[str, Roof]]:
+    """A link much slower than the memory, with its roof; None where its ridge lies beyond the axes."""
+    for name in _LINKS:
+        speed = ask("plan", "transfer", "--bytes", "1G", "--link", name)["terms"][0]["value"]
+        if speed * _APART <= deck.roof.bytes_per_s:
+            roof = Roof(speed, deck.roof.flops_per_s)
+            return (name, roof) if roof.ridge < 10 ** (deck.limits[0][1] - _SPARE) else None
+    return None
+
+
+def slides(deck: Deck) -> list[Slide]:
+    """The slide, or none where no link fits."""
+    found = _link(deck)
+    if found is None:
+        return []
+    name, link = found
+    near, far = digits(deck.roof.ridge), digits(link.ridge)
+    words = (f"Data in the device's own memory arrive at {rate(deck.roof.bytes_per_s, 'B/s')}, data over {name} at "
+             f"{rate(link.bytes_per_s, 'B/s')}. The peak is the same, so each bandwidth has a ridge of its own.")
+    zones = [f"Up to {near} FLOP per byte both are too slow.", f"From {near} to {far} only the link is.", "Beyond, arithmetic is the limit."]
+
+    def draw(stage: Stage) -> None:
+        drawing.zones(stage.plane, deck.roof, link, ("memory and link", "link only", "arithmetic"))
+        drawing.roof(stage.plane, deck.roof, stage.hue)
+        drawing.roof(stage.plane, link, stage.theme.ink, 0.7, (0, (4, 1.5)))
+        drawing.ridge(stage.plane, deck.roof, stage.hue, f"ridge {near}")
+        drawing.ridge(stage.plane, link, stage.theme.ink, far)
+        middle = stage.plane.ends()[0] ** 0.4 * deck.roof.ridge**0.6
+        for text, roof in (("own memory", deck.roof), (name, link)):
+            stage.plane.wish(text, middle, roof.at(middle), stage.theme.ink)
+        build_up.say(stage, words, *zones)
+
+    title = f"From {near} to {far} FLOP per byte only {name} is too slow"
+    lines = [f"memory: {rate(deck.roof.bytes_per_s, 'B/s')}, ridge {near}", f"{name}: {rate(link.bytes_per_s, 'B/s')}, ridge {far}"]
+    return [Slide("zones", title, f"{words} {' '.join(zones)}", lines, f"ridgebench plan transfer --bytes 1G --link {name}", 4, draw)]
