@@ -250,7 +250,7 @@ def test_predict(operation, shape, form, device, parts):
         ("einsum ab,bc->ac", ("--size is required",)),
         ("einsum ab,bc --size a=1,b=2,c=3", ("has no ->", "bshd,bthd->bhst")),
         ("einsum ab,->a --size a=1,b=2", ("without indices",)),
-        ("einsum a1->a --size a=1", ("no letter",)),
+        ("einsum a1->a --size a=1", ("is not a letter",)),
         ("einsum ab->ac --size a=1,b=2,c=3", ("no operand has",)),
         ("einsum ab->aa --size a=1,b=2", ("index twice",)),
         ("einsum ab,bc->ac --size a=1,b=2", ("lacks the index 'c'",)),

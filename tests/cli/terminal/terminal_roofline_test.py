@@ -121,7 +121,7 @@ def test_results_of_a_run_without_ceilings_have_the_roofs_that_judged_it(finishe
     ("arguments", "parts"),
     [
         ((), ("nothing to draw", "--on DEVICE")),
-        (("/nowhere",), ("/nowhere", "no results directory", "--on DEVICE")),
+        (("/nowhere",), ("/nowhere", "is not a results directory", "--on DEVICE")),
         (("--on", "h1000"), ("'h1000'", "nearest", "allowed")),
         ((GOLDEN, GOLDEN), ("one results directory or --on DEVICE",)),
         (("--width", "59", GOLDEN), ("59", "60 to 140")),

@@ -174,7 +174,7 @@ TEST(Measure, AKernelThatStopsComputingIsFound) {
 
 TEST(Measure, AnExceptionOfAnyTypeIsAFailure) {
   const auto kernel = [](const float* /*x*/, float* /*y*/, std::int64_t /*n*/) { throw 3; };
-  EXPECT_THAT(reason_of(measure(kernel), Status::failed), HasSubstr("no std::exception"));
+  EXPECT_THAT(reason_of(measure(kernel), Status::failed), HasSubstr("not a std::exception"));
 }
 
 TEST(Measure, EveryBufferSetIsChecked) {

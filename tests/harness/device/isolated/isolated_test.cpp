@@ -68,7 +68,7 @@ TEST(KernelMessage, SaysWhatItLacks) {
               ThrowsMessage<std::runtime_error>(HasSubstr("too few numbers")));
   const KernelMessage text{.kind = MessageKind::value, .payload = "\xC1"};
   EXPECT_THAT([&] { static_cast<void>(text.json()); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("no JSON")));
+              ThrowsMessage<std::runtime_error>(HasSubstr("is not JSON")));
 }
 
 // What another process can do with an arena: map it so, in this process.
@@ -173,7 +173,7 @@ TEST(Rethrow, KeepsTheKindsThatMatter) {
   EXPECT_THAT([] { pass(OutOfMemory(7, 5)); }, ThrowsMessage<OutOfMemory>(HasSubstr("7 bytes")));
   EXPECT_THROW(pass(std::bad_alloc()), std::bad_alloc);
   EXPECT_THAT([] { pass(std::logic_error("d")); }, ThrowsMessage<std::runtime_error>("d"));
-  EXPECT_THAT([] { pass(1); }, ThrowsMessage<std::runtime_error>(HasSubstr("no std::exception")));
+  EXPECT_THAT([] { pass(1); }, ThrowsMessage<std::runtime_error>(HasSubstr("not a std::exception")));
 }
 
 TEST(SharedMemory, OfADeviceIsAnArenaThatTheHostLeavesAlone) {
