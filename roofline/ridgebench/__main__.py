@@ -4,9 +4,9 @@ import gc
 import sys
 from importlib import import_module
 
-from ridgebench import installed, streams
+from ridgebench import installed, memory, streams
 from ridgebench.processes import interruption
-from ridgebench.command_line import INTERNAL, INTERRUPTED, TREE, USAGE, fail
+from ridgebench.command_line import INTERRUPTED, TREE, USAGE, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this
 # table for the binary, which runs these commands as `ridgebench COMMAND`.
@@ -43,6 +43,7 @@ _HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists 
 def main(arguments: list[str]) -> int:
     """Runs the command that the first argument names; returns its exit code."""
     streams.prepare()
+    memory.prepare()
     name = arguments[0] if arguments else ""
     if name not in _ALL and TREE.is_dir():
         return _of_tree(arguments)
@@ -94,7 +95,7 @@ def run(name: str, arguments: list[str]) -> int:
             return fail("interrupted", INTERRUPTED, name)
         if sys.flags.dev_mode:  # python3 -X dev: for whoever looks for the cause
             raise
-        return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, name)
+        return streams.unexpected(error, name)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """Standard streams that work wherever they lead: any locale, nowhere, a pipe without a reader, a full disk."""
 
 import codecs
+import io
 import logging
 import os
 import signal
 import sys
 import warnings
 
-from ridgebench.command_line import INTERRUPTED, CommandError, code_of, fail
+from ridgebench import memory
+from ridgebench.command_line import INTERNAL, INTERRUPTED, ROW_FAILED, CommandError, code_of, fail
 
 _PLAIN = {"±": "+-", "µ": "u", "×": "x", "·": "*", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "→": "->"}
 _PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^4", "^5", "^6", "^7", "^8", "^9", "^-")))
@@ -30,9 +32,25 @@ def _keep_open() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
 
 
+class _Notes(io.FileIO):
+    """Standard error. A note that a full disk takes is lost, and the command goes on."""
+
+    def write(self, data) -> int:  # type: ignore[no-untyped-def, override]
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[super().write(rest) or len(rest) :]  # None: a pipe that is full and does not wait
+        except OSError:
+            pass
+        return len(data)
+
+
 def prepare() -> None:
     """Prepares the streams of a command."""
     _keep_open()
+    if sys.stderr is sys.__stderr__:  # and not what a test reads
+        encoding = sys.stderr.encoding
+        sys.stderr = io.TextIOWrapper(_Notes(2, "w", closefd=False), encoding, line_buffering=True, write_through=True)
     codecs.register_error("ridgebench.plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="ridgebench.plain")
@@ -57,6 +75,14 @@ def ended(error: BaseException, program: str, kept: str = "") -> int:
     if isinstance(error, KeyboardInterrupt):
         return fail("; ".join(filter(None, ("interrupted", kept))), INTERRUPTED, program)
     return lost(error, program) if isinstance(error, OSError) else fail(str(error), code_of(error), program)
+
+
+def unexpected(error: Exception, program: str) -> int:
+    """The exit code of a command that another error ends, after its line: too little memory, or a mistake of this package."""
+    lack = memory.lacking(error)
+    if lack is not None:
+        return fail(lack, ROW_FAILED, program)
+    return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
 
 
 def finish(code: int, program: str) -> int:

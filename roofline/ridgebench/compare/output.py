@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import INTERNAL, fail
+from ridgebench.command_line import fail
 from ridgebench.files import ResultsError, write_named
 from ridgebench.printers import json_text
 from ridgebench.processes.interruption import came
-from ridgebench.streams import ENDING, ended, lost
+from ridgebench.streams import ENDING, ended, lost, unexpected
 from ridgebench.text import short
 
 from . import gate
@@ -81,7 +81,7 @@ def finish(
     except Exception as error:  # anything else: one line and the code that says so
         if came():
             return ended(KeyboardInterrupt(), program, _KEPT)
-        return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
+        return unexpected(error, program)
     if report.not_comparable:
         why = "; ".join(map(short, report.not_comparable))
         return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)", report.exit_code, program)

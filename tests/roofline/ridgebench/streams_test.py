@@ -74,6 +74,23 @@ def test_closed_streams_neither_abort_nor_become_a_file(tmp_path):
         assert json.loads(report.read_text())["counts"], closed
 
 
+@pytest.mark.parametrize(
+    ("words", "code"), [(COMMANDS["compare"], 0), (["compare", "/no/such", GOLDEN], 2), (["export", "/no/such", "--csv"], 2)]
+)
+def test_a_full_disk_behind_standard_error_takes_notes_and_no_exit_code(words, code):
+    assert start(words, "2>/dev/full").returncode == code
+
+
+@pytest.mark.parametrize("words", [COMMANDS["compare"], ["plot", GOLDEN], ["report", GOLDEN]])
+def test_too_little_address_space_is_one_line(words, tmp_path):
+    """OpenBLAS would try for ever to get memory, and SIGTERM would not end it."""
+    limited = ["bash", "-c", 'ulimit -v 250000; exec "$@"', "bash", sys.executable, "-m", "ridgebench", *map(str, words)]
+    done = subprocess.run(limited, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT / "roofline")}, capture_output=True, check=False)
+    assert done.returncode == 6 and done.stderr.count(b"\n") == 1
+    assert b": too little memory: ulimit -v leaves 244 MiB of address space; allowed: more" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_pipe_whose_reader_has_gone():
     read, write = os.pipe()
     os.close(read)
