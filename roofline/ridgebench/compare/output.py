@@ -17,7 +17,6 @@ from .comparable import ALLOWED
 from .report import Report, text
 
 _STDOUT = Path("-")  # --json without a file
-_KEPT = "finished pairs are kept, --resume DIR adds more"
 
 
 def add_verdict_options(parser: argparse.ArgumentParser) -> None:
@@ -56,10 +55,12 @@ def print_report(report: Report) -> None:
 def finish(
     make: Callable[[], Report], options: argparse.Namespace, program: str,
     show: Callable[[Report], None] = print_report, write: Callable[[Report], None] = lambda report: None,
+    kept: str = "",
 ) -> int:
     """Makes, writes and shows a report; every failure is one line and its exit code.
 
-    A report that cannot be written is shown all the same, and the larger exit code counts.
+    A report that cannot be written is shown all the same, and the larger exit code counts. `kept` says what an
+    interruption leaves.
     """
     code = 0
     try:
@@ -77,10 +78,10 @@ def finish(
         else:
             show(report)
     except ENDING as error:
-        return ended(error, program, _KEPT)
+        return ended(error, program, kept)
     except Exception as error:  # anything else: one line and the code that says so
         if came():
-            return ended(KeyboardInterrupt(), program, _KEPT)
+            return ended(KeyboardInterrupt(), program, kept)
         return unexpected(error, program)
     if report.not_comparable:
         why = "; ".join(map(short, report.not_comparable))

@@ -27,6 +27,7 @@ from .publish import show, step_summary, write_files
 from .words import split_commands
 
 _PROGRAM = "gate"
+_KEPT = "finished pairs are kept, --resume DIR adds more"
 _OWN = "ridgebench"
 _HELP = f"""\
 A command is one quoted text, or words up to the next option of the gate:
@@ -247,4 +248,4 @@ def main(arguments: list[str]) -> int:
         history.require_history(options.history)
         return _make_report(options, read_limits(options.tolerances, options.preset))
 
-    return finish(make, options, _PROGRAM, show, lambda report: write_files(report, options))
+    return finish(make, options, _PROGRAM, show, lambda report: write_files(report, options), _KEPT)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Optional
@@ -124,13 +125,22 @@ def environment(imported: Imported, rows: list[dict], tool: str, source: Path, o
 
 
 def write(folder: Path, rows: list[dict], facts: dict[str, Any]) -> None:
-    """Writes a results directory. Raises ResultsError if there is one already."""
+    """Writes a results directory, or nothing. Raises ResultsError if there is one already."""
+    fresh = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise ResultsError(f"{folder}: is not empty; allowed: a new or an empty folder")
     files = {"environment.json": json.dumps(facts, indent=2) + "\n",
              "records.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}
-    for name, text in files.items():
-        write_at_once(folder / name, text)
     sums = {name: hashlib.sha256(text.encode("utf-8")).hexdigest() for name, text in files.items()}
-    write_at_once(folder / "SHA256SUMS", "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
+    files["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sums.items())
+    try:
+        for name, text in reversed(files.items()):  # without environment.json, no reader takes the folder for a run
+            write_at_once(folder / name, text)
+    except BaseException:  # an interruption too
+        for name in files:
+            (folder / name).unlink(missing_ok=True)
+        if fresh:
+            with suppress(OSError):
+                folder.rmdir()
+        raise

@@ -1,5 +1,6 @@
 """Every format of `ridgebench import`: its points in SI base units. tests/data/imports/README.md says what is real."""
 
+import errno
 import json
 import sys
 import types
@@ -180,6 +181,23 @@ def test_the_work_of_known_operations_comes_from_the_binary(monkeypatch, tmp_pat
     assert main(["import", "csv", str(table), "-o", str(tmp_path / "o2")]) == 2
     program.binary.cache_clear()
     program.ask.cache_clear()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left on device", "f")])
+@pytest.mark.parametrize("files", [0, 1, 2])
+def test_an_import_that_breaks_off_leaves_nothing(error, files, tmp_path, monkeypatch, capsys):
+    written = []
+
+    def write(path, text):
+        if len(written) == files:
+            raise error
+        written.append(path)
+        path.write_text(text)
+
+    monkeypatch.setattr("ridgebench.importers.records.write_at_once", write)
+    assert main(["import", "csv", str(FILES / "plain.csv"), "-o", str(tmp_path / "out")]) == 3
+    assert len(written) == files and not (tmp_path / "out").exists()
+    assert capsys.readouterr().err.splitlines()[-1] in ("import: interrupted", "import: f: No space left on device")
 
 
 def test_nothing_is_written_over(tmp_path, capsys):
