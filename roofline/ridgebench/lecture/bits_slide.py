@@ -5,7 +5,6 @@ from typing import Any
 
 from matplotlib.patches import Rectangle
 
-from ridgebench.plot import labels
 from ridgebench.plot.style import BLUE, GREEN, VERMILLION, blend
 from ridgebench.program import ask
 from ridgebench.units import enumerate_words
@@ -20,6 +19,7 @@ _FIELDS = (("sign", VERMILLION), ("exponent", GREEN), ("mantissa", BLUE))
 _WORDS = {"mantissa": "fraction"}  # as the pages call it
 _PALE = 0.75  # share of the background in the colour of a bit
 _SIDE = 0.98  # of a bit, in lines of text
+_START = 3.0  # inches that the names take
 _GAP = 0.35  # between two fields
 
 
@@ -78,7 +78,8 @@ def bits(deck: Deck) -> Slide:
         panel.gap(0.6)
         for row in [*rows, *back]:
             _draw_row(stage, row, f"{_text(row.value)} in {row.format}")
-        _name_fields(stage)
+        panel.gap(0.7)
+        panel.swatches([(_WORDS.get(field, field), blend(colour, stage.theme.background, _PALE), colour) for field, colour in _FIELDS], _START)
 
     lines = [f"{_text(row.value)} in {row.format}: {' '.join(row.fields.values())}, {row.outcome}" for row in [*rows, *back]]
     return Slide("bits", title, words, lines, f"ridgebench number {value}", 4, draw, axes=False)
@@ -91,7 +92,7 @@ def _draw_row(stage: Stage, row: _Coded, name: str) -> None:
     panel.y -= 1.75 * LARGE.line
     middle = panel.y + side / 2
     page.text(panel.box.left, middle, name, size=LARGE.text, va="center")
-    left = panel.box.left + 3.0
+    left = panel.box.left + _START
     for field, colour in _FIELDS:
         for bit in row.fields[field]:
             face = blend(colour, theme.background, _PALE if bit == "1" else 1.0)
@@ -100,16 +101,3 @@ def _draw_row(stage: Stage, row: _Coded, name: str) -> None:
             left += side
         left += _GAP * side
     page.text(left + 0.5 * side, middle, row.outcome, size=LARGE.text, va="center")
-
-
-def _name_fields(stage: Stage) -> None:
-    """The colours of the fields."""
-    panel, side = stage.panel, 0.7 * LARGE.line
-    panel.y -= 1.7 * LARGE.line
-    left = panel.box.left + 3.0
-    for field, colour in _FIELDS:
-        word = _WORDS.get(field, field)
-        stage.page.add_patch(Rectangle((left, panel.y), side, side, facecolor=blend(colour, stage.theme.background, _PALE), edgecolor=colour,
-                                       linewidth=1.5))
-        stage.page.text(left + 1.4 * side, panel.y + side / 2, word, size=LARGE.text, va="center")
-        left += 2.6 * side + labels.width(word, LARGE.text)

@@ -3,20 +3,17 @@
 from dataclasses import replace
 from typing import Sequence
 
-from matplotlib.patches import Rectangle
-
 from ridgebench.data_sheets import find_sheet
 from ridgebench.plot import labels
-from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import blend
 from ridgebench.program import ask
-from ridgebench.units import digits, in_one_unit, rate
+from ridgebench.units import digits, rate
 
 from . import devices
-from .build_up import info, predict
+from .build_up import info
 from .deck import COMPARED, Deck, Slide, Stage
 from .layout import SLIDE
-from .panel import Bar, Panel
+from .panel import Bar, Panel, Stack
 
 _MODEL, _RANKS = "70B", "8"  # parameters and devices of the slide on memory
 _LAYERS, _WIDTH, _ROWS = ("4", "16", "64", "144", "256"), "8192", "4096"  # of the slide on activations
@@ -90,8 +87,7 @@ def memory(deck: Deck) -> Slide:
         panel = wide(stage)
         panel.text(words, most=3)
         panel.gap(0.8)
-        _stacked(stage, named, capacity, limit)
-        _nameparts_of(stage, [part for part, _ in parts_of(whole)])
+        _draw_memory(stage, named, capacity, limit)
 
     lines = [f"{name}: {rate(answer['bytes'], 'B')} per device" for name, answer in named]
     return Slide("memory", _memory_title(named, capacity), words, [f"{per} bytes per parameter", *lines],
@@ -109,44 +105,19 @@ def _memory_title(named: Sequence[tuple[str, dict]], capacity: float) -> str:
     return f"{_MODEL} parameters do not fit, even with {how}: {needed} > {room}"
 
 
-def _tint(stage: Stage, index: int) -> str:
-    """The colour of a part of the state."""
-    return blend(stage.hue, stage.theme.background, _PART * index)
-
-
-def _nameparts_of(stage: Stage, parts: Sequence[str]) -> None:
-    """What the parts of the bars are, each beside a square of its colour."""
-    panel, left, side = stage.panel, stage.panel.box.left, 0.7 * LARGE.line
-    panel.y -= 1.2 * LARGE.line
-    for index, part in enumerate(parts):
-        stage.page.add_patch(Rectangle((left, panel.y), side, side, facecolor=_tint(stage, index), edgecolor="none"))
-        stage.page.text(left + 1.4 * side, panel.y + side / 2, part, size=LARGE.text, va="center")
-        left += 2.6 * side + labels.width(part, LARGE.text)
-
-
-def _stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
-    """Stacked bars, one a line, and a line where the memory of one device ends."""
-    panel, page, theme = stage.panel, stage.page, stage.theme
-    start = panel.box.left + max(labels.width(name, LARGE.text) for name, _ in named) + 0.25
-    longest = max(max(answer["bytes"] for _, answer in named), capacity)
-    room = panel.box.right - start - 1.2
-    high, top = LARGE.line, panel.y
-    end = start + room * capacity / longest
-    for name, answer in named:
-        panel.y -= 1.6 * LARGE.line
-        page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
-        left = start
-        for index, (_, value) in enumerate(parts_of(answer)):
-            long = room * value / longest
-            page.add_patch(Rectangle((left, panel.y), long, high, facecolor=_tint(stage, index), edgecolor=theme.background))
-            left += long
-        value = rate(answer["bytes"], "B")
-        crossed = left < end < left + 0.2 + labels.width(value, LARGE.text)
-        page.text((end if crossed else left) + 0.12, panel.y + high / 2, value, size=LARGE.text, va="center")
-    panel.y -= 0.35 * LARGE.line
-    page.plot([end, end], [panel.y, top], color=theme.ink, linewidth=2, linestyle="dashed", zorder=5)
+def _draw_memory(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
+    """The state of each kind of sharding, and a line where the memory of one device ends."""
+    panel, page = stage.panel, stage.page
+    parts = [part for part, _ in parts_of(named[0][1])]
+    tints = [blend(stage.hue, stage.theme.background, _PART * index) for index in range(len(parts))]
+    top = panel.y
+    end = panel.stacked([Stack(name, list(zip(tints, (value for _, value in parts_of(answer)))), rate(answer["bytes"], "B"))
+                         for name, answer in named], capacity)
+    panel.gap(0.4)
+    page.plot([end, end], [panel.y, top], color=stage.theme.ink, linewidth=2, linestyle="dashed", zorder=5)
     page.text(end, panel.y - 0.1, limit, size=LARGE.text, va="top")
-    panel.y -= 1.3 * LARGE.line
+    panel.gap(1.8)
+    panel.swatches([(part, tint, tint) for part, tint in zip(parts, tints)])
 
 
 def _activation_bytes(layers: str, checkpoint: str) -> float:

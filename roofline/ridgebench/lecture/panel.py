@@ -14,6 +14,7 @@ from .layout import Layout
 
 # The space before a unit, which no line begins with.
 _UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;]|$))")
+_STACK = 1.6  # lines of text from one stacked bar to the next
 _LEAST_BAR = 0.7  # inches: the bars are left out where the longest one would be shorter
 
 
@@ -38,6 +39,19 @@ class Sample:
     marker: str = ""
     filled: bool = True
     width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A bar of parts side by side: its name, colour and value of each part, its sum as text."""
+
+    name: str
+    parts: Sequence[tuple[str, float]]
+    value: str
+
+    @property
+    def sum(self) -> float:
+        return sum(value for _, value in self.parts)
 
 
 class Panel:
@@ -126,3 +140,34 @@ class Panel:
         self.page.add_patch(Rectangle((left, middle - high / 2), long, high, edgecolor=one.colour,
                                       facecolor=one.colour if one.filled else "none",
                                       linewidth=0.36 * self.layout.stroke, zorder=3))
+
+    def stacked(self, rows: Sequence[Stack], limit: float = 0.0) -> float:
+        """Bars of parts, one below the other; returns where the value `limit` lies (inches), beside which no sum is written."""
+        layout, high = self.layout, self.layout.line
+        start = self.box.left + max(labels.width(one.name, layout.text) for one in rows) + 0.25
+        beyond = max(labels.width(one.value, layout.text) for one in rows) + 0.3
+        scale = (self.box.right - start - beyond) / max(limit, *(one.sum for one in rows))
+        end = start + limit * scale
+        for one in rows:
+            self.y -= _STACK * high
+            self.page.text(self.box.left, self.y + high / 2, one.name, size=layout.text, va="center")
+            left = start
+            for colour, value in one.parts:
+                self.page.add_patch(Rectangle((left, self.y), value * scale, high, facecolor=colour, edgecolor=self.theme.background))
+                left += value * scale
+            crossed = limit and left < end < left + 0.2 + labels.width(one.value, layout.text)
+            self.page.text((end if crossed else left) + 0.12, self.y + high / 2, one.value, size=layout.text, va="center")
+        return end
+
+    def swatches(self, named: Sequence[tuple[str, str, str]], indent: float = 0.0) -> None:
+        """Names of colours: a text, the face and the edge of its square; side by side, in as many lines as they need."""
+        layout, side = self.layout, 0.7 * self.layout.line
+        left = self.box.left + indent
+        self.y -= layout.line
+        for text, face, edge in named:
+            long = 1.4 * side + labels.width(text, layout.text)
+            if left + long > self.box.right:
+                left, self.y = self.box.left + indent, self.y - 1.2 * layout.line
+            self.page.add_patch(Rectangle((left, self.y), side, side, facecolor=face, edgecolor=edge, linewidth=1.5))
+            self.page.text(left + 1.4 * side, self.y + side / 2, text, size=layout.text, va="center")
+            left += long + 1.2 * side

@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Sequence
 
-from matplotlib.patches import Rectangle
-
 from ridgebench.plot import labels
 from ridgebench.plot import step as figures
 from ridgebench.steps import Step
@@ -13,7 +11,7 @@ from ridgebench.units import digits, percent, seconds
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage
 from .layout import SLIDE, fits
-from .panel import Bar
+from .panel import Bar, Stack
 
 _Bars = Sequence[tuple[str, dict[str, float]]]
 
@@ -33,41 +31,16 @@ def _colour(stage: Stage, name: str) -> str:
     return figures.COLOURS.get(name, stage.theme.muted)
 
 
-def _name(stage: Stage, names: list[tuple[str, str]]) -> None:
-    """Names of colours, in as many lines as they need."""
-    panel, side = stage.panel, 0.7 * LARGE.line
-    left = panel.box.left
-    panel.y -= LARGE.line
-    for name, colour in names:
-        wide_ = 2.4 * side + labels.width(name, LARGE.text)
-        if left + wide_ > panel.box.right:
-            left, panel.y = panel.box.left, panel.y - 1.2 * LARGE.line
-        stage.page.add_patch(Rectangle((left, panel.y), side, side, facecolor=colour, edgecolor="none"))
-        stage.page.text(left + 1.4 * side, panel.y + side / 2, name, size=LARGE.text, va="center")
-        left += wide_
-
-
 def _draw_times(stage: Stage, words: str, bars: _Bars) -> None:
     """A bar for each account of the step's time, its parts side by side."""
     panel = wide(stage)
     panel.text(words, most=4)
     panel.gap(0.6)
-    page, high = stage.page, LARGE.line
-    start = panel.box.left + max(labels.width(name, LARGE.text) for name, _ in bars) + 0.25
-    longest = max(sum(parts.values()) for _, parts in bars)
-    room = panel.box.right - start - max(labels.width(seconds(sum(parts.values())), LARGE.text) for _, parts in bars) - 0.25
-    for name, parts in bars:
-        panel.y -= 1.6 * LARGE.line
-        page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
-        left = start
-        for part, value in parts.items():
-            long = room * value / longest
-            page.add_patch(Rectangle((left, panel.y), long, high, facecolor=_colour(stage, part), edgecolor=stage.theme.background))
-            left += long
-        page.text(left + 0.12, panel.y + high / 2, seconds(sum(parts.values())), size=LARGE.text, va="center")
+    panel.stacked([Stack(name, [(_colour(stage, part), value) for part, value in parts.items()], seconds(sum(parts.values())))
+                   for name, parts in bars])
     panel.gap(0.7)
     known = [name for name in figures.COLOURS if any(name in parts for _, parts in bars)]
-    _name(stage, [(name, _colour(stage, name)) for name in known])
+    panel.swatches([(name, _colour(stage, name), _colour(stage, name)) for name in known])
 
 
 def _time(step: Step, command: str) -> Slide:
@@ -111,7 +84,7 @@ def _draw_memory(step: Step, stage: Stage) -> None:
     """Bands of live bytes over the launches of the step, and the predicted peak as a line."""
     panel, theme, layout = wide(stage), stage.theme, stage.panel.layout
     kinds = [kind for kind in figures.KINDS if any(moment.live.get(kind) for moment in step.timeline)]
-    _name(stage, [figures.KINDS[kind] for kind in kinds])
+    panel.swatches([(name, colour, colour) for name, colour in map(figures.KINDS.get, kinds)])
     scale, unit = figures.unit_of(step.record["peak_bytes"])
     peak = step.record["peak_predicted_bytes"] / scale
     text = f"{digits(peak)} {unit}"

@@ -31,8 +31,8 @@ def slides(deck: Deck) -> list[Slide]:
         return []
     name, link = found
     near, far = digits(deck.roof.ridge), digits(link.ridge)
-    words = (f"Data in the device's own memory arrive at {rate(deck.roof.bytes_per_s, 'B/s')}, data over {name} at "
-             f"{rate(link.bytes_per_s, 'B/s')}. The peak is the same, so each bandwidth has a ridge of its own.")
+    words = (f"Own memory delivers {rate(deck.roof.bytes_per_s, 'B/s')}, {name} {rate(link.bytes_per_s, 'B/s')}. Under one peak each has "
+             "a ridge of its own.")
     zones = [f"Up to {near} FLOP per byte both are too slow.", f"From {near} to {far} only the link is.", "Beyond, arithmetic is the limit."]
 
     def draw(stage: Stage) -> None:
