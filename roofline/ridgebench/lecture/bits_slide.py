@@ -82,7 +82,7 @@ def bits(deck: Deck) -> Slide:
         panel.swatches([(_WORDS.get(field, field), blend(colour, stage.theme.background, _PALE), colour) for field, colour in _FIELDS], _START)
 
     lines = [f"{_text(row.value)} in {row.format}: {' '.join(row.fields.values())}, {row.outcome}" for row in [*rows, *back]]
-    return Slide("bits", title, words, lines, f"ridgebench number {value}", 4, draw, axes=False)
+    return Slide("bits", title, words, lines, f"ridgebench number {value}", 3, draw, axes=False)
 
 
 def _draw_row(stage: Stage, row: _Coded, name: str) -> None:

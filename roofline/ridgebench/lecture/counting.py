@@ -106,7 +106,7 @@ def _memory_title(named: Sequence[tuple[str, dict]], capacity: float) -> str:
 
 
 def _draw_memory(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
-    """The state of each kind of sharding, and a line where the memory of one device ends."""
+    """The state of each kind of sharding, and a line at the end of one device's memory."""
     panel, page = stage.panel, stage.page
     parts = [part for part, _ in parts_of(named[0][1])]
     tints = [blend(stage.hue, stage.theme.background, _PART * index) for index in range(len(parts))]

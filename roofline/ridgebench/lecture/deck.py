@@ -85,7 +85,7 @@ class Slide:
 
     @property
     def parted(self) -> bool:
-        """Whether a plane lies at its left and a panel at its right."""
+        """A plane lies at its left, and a panel at its right."""
         return self.axes or self.own_plane
 
 

@@ -22,7 +22,7 @@ from .notes import HOLLOW
 
 _ASSETS = Path(__file__).parent / "assets"
 _POINT = 72.0  # units of an SVG per inch
-_BESIDE = 0.18  # inches between the plane and where the panel begins
+_BESIDE = 0.18  # inches between the plane and its panel
 # The names and references of an SVG, which are made different for each picture of the page.
 _NAME = re.compile(r'( id="|url\(#|xlink:href="#)')
 _PROLOGUE = re.compile(r"^.*?(?=<svg )|<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL)
@@ -132,7 +132,7 @@ def _variables(theme: Theme) -> str:
 
 
 def _style(themes: Sequence[str], text: str) -> str:
-    """The style with the colours of the themes: one, or light with dark where the reader's settings prefer it. Paper is light."""
+    """The style with the colours of the themes: one, or light, and dark if the reader's settings prefer it. Paper is light."""
     first, *dark = themes
     width = SLIDE.width * _POINT
     rules = [_faces(text), f":root{{{_variables(THEMES[first])}color-scheme:{'dark' if first == 'dark' else 'light'}}}"]

@@ -37,7 +37,7 @@ def _pairs(deck: Deck, other: Device) -> list[_Both]:
 
 
 def _other(deck: Deck) -> Optional[Device]:
-    """The device beside the host; None where its data sheet lacks the format."""
+    """The device beside the host; None if its data sheet lacks the format."""
     if not deck.device.host or devices.sheet_roof(devices.find_sheet(_OTHER), deck.scene.format) is None:
         return None
     return devices.of_sheet(_OTHER, deck.scene.format)

@@ -87,7 +87,7 @@ def mark(basis: Basis, op: str, shape: str, format_: str) -> Mark:
     told = predict(op, shape, format_, basis.on or _COUNTED_ON)
     intensity, flops = told["intensity_flop_per_byte"], told["flops"]
     if basis.on:
-        # A data sheet without a peak of these units bounds the operation by memory alone, below the roof of the products.
+        # A data sheet without a peak of these units bounds the operation by memory only, below the roof of the products.
         limit = Roof(told["bandwidth_bytes_per_s"], told["peak_flops_per_s"] or basis.roof.flops_per_s)
     else:
         limit = basis.limit(op, written_share(op, shape, format_))

@@ -144,7 +144,7 @@ def formulas(deck: Deck) -> Slide:
     title = f"Only {growing[0][0]} does more FLOP for each byte as it grows: {growing[0][3]}" if len(growing) == 1 else (
         "FLOP for each byte grow with n or do not")
     return Slide("formulas", title, words, [f"{name}: {flops} FLOP, {moved} bytes, {each} FLOP per byte" for name, flops, moved, each in lines],
-                 predict(deck, found[-1][0].op, found[-1][0].shape), 4,
+                 predict(deck, found[-1][0].op, found[-1][0].shape), 2,
                  lambda stage: _draw_table(stage, words, lines, _FORMULA_HEAD, _FORMULA_COLUMNS), axes=False)
 
 

@@ -142,7 +142,7 @@ class Panel:
                                       linewidth=0.36 * self.layout.stroke, zorder=3))
 
     def stacked(self, rows: Sequence[Stack], limit: float = 0.0) -> float:
-        """Bars of parts, one below the other; returns where the value `limit` lies (inches), beside which no sum is written."""
+        """Bars of parts, one below the other; returns the place of the value `limit` (inches), beside which no sum is written."""
         layout, high = self.layout, self.layout.line
         start = self.box.left + max(labels.width(one.name, layout.text) for one in rows) + 0.25
         beyond = max(labels.width(one.value, layout.text) for one in rows) + 0.3

@@ -37,7 +37,7 @@ def _picture(of: Deck, theme: Theme, slide: Slide) -> bytes:
 
 
 def _write_title(shape: Any, slide: Slide, theme: Theme) -> None:
-    """Writes the title where the pictures of other files have it."""
+    """Writes the title at the place that it has in the pictures of other files."""
     from pptx.dml.color import RGBColor
     from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
     from pptx.util import Inches, Pt

@@ -97,7 +97,7 @@ def _save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
 
 
 def _is_file(out: Optional[Path]) -> bool:
-    """Whether --out names one file of all slides."""
+    """--out names one file of all slides."""
     return out is not None and out.suffix in _FILES and not out.is_dir()
 
 

@@ -52,7 +52,7 @@ def _time(step: Step, command: str) -> Slide:
 
 
 def _mfu(step: Step, command: str) -> list[Slide]:
-    """The slide of what the step reaches, where a peak is known."""
+    """The slide with the share of the peak that the step reaches; none if no peak is known."""
     shares = figures.shares_of(step)
     if shares is None:
         return []
@@ -110,7 +110,7 @@ def _draw_memory(step: Step, stage: Stage) -> None:
 
 
 def _name_phases(stage: Stage, step: Step, left: float, long: float, top: float) -> None:
-    """The phases above their launches, each where it has room."""
+    """The phases above their launches, each that has room."""
     count = len(step.timeline)
     for first, last, phase in figures.phases(step):
         begin, end = left + long * first / count, left + long * last / count

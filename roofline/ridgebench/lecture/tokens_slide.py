@@ -98,7 +98,7 @@ def tokens(deck: Deck) -> Slide:
     lines = [f"{curve.name}: compute-bound from {curve.bend} tokens on" if curve.bend else f"{curve.name}: memory-bound up to {_MOST} tokens"
              for curve in curves]
     command = f"ridgebench predict model {_MODEL} --on {on} --format {format_} --weights {_STORED[-1]} --context 1 --batch 64,512"
-    return Slide("tokens", _title(curves), words, lines, command, 4, draw, axes=False)
+    return Slide("tokens", _title(curves), words, lines, command, 3, draw, axes=False)
 
 
 def _draw(stage: Stage, curves: list[_Curve]) -> None:

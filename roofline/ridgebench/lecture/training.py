@@ -81,7 +81,7 @@ def passes(deck: Deck) -> Slide:
     title = f"Forward {ahead}, backward {back}: {ahead + back} FLOP for each parameter and token"
     lines = [f"{row.name}, {row.use}: {row.blocks} FLOP" for row in rows]
     return Slide("passes", title, words, [*lines, rule], "ridgebench plan train --parameters 70B --tokens 15T --gpus 1024 --mfu 40% "
-                 f"--on {COMPARED[0]}", 3, draw, axes=False)
+                 f"--on {COMPARED[0]}", 2, draw, axes=False)
 
 
 def _state_rows(precision: str, on: str) -> list[_Row]:
@@ -114,5 +114,5 @@ def state(deck: Deck) -> Slide:
 
     title = f"Each parameter holds {' + '.join(str(row.blocks) for row in rows)} = {total} bytes, not {rows[0].blocks}"
     lines = [f"{row.name}: {row.blocks} bytes, {row.use}" for row in rows]
-    return Slide("state", title, words, lines, f"ridgebench plan memory --parameters 70B --gpus 1 --precision {precision} --on {on}", 3, draw,
+    return Slide("state", title, words, lines, f"ridgebench plan memory --parameters 70B --gpus 1 --precision {precision} --on {on}", 2, draw,
                  axes=False)

@@ -15,7 +15,7 @@ _SPARE = 0.15  # decades right of the ridge of the link
 
 
 def _link(deck: Deck) -> Optional[tuple[str, Roof]]:
-    """A link much slower than the memory, with its roof; None where its ridge lies beyond the axes."""
+    """A link much slower than the memory, with its roof; None if its ridge lies beyond the axes."""
     for name in _LINKS:
         speed = ask("plan", "transfer", "--bytes", "1G", "--link", name)["terms"][0]["value"]
         if speed * _APART <= deck.roof.bytes_per_s:
@@ -25,7 +25,7 @@ def _link(deck: Deck) -> Optional[tuple[str, Roof]]:
 
 
 def slides(deck: Deck) -> list[Slide]:
-    """The slide, or none where no link fits."""
+    """The slide, or none if no link fits."""
     found = _link(deck)
     if found is None:
         return []
@@ -48,4 +48,4 @@ def slides(deck: Deck) -> list[Slide]:
 
     title = f"From {near} to {far} FLOP per byte only {name} is too slow"
     lines = [f"memory: {rate(deck.roof.bytes_per_s, 'B/s')}, ridge {near}", f"{name}: {rate(link.bytes_per_s, 'B/s')}, ridge {far}"]
-    return [Slide("zones", title, f"{words} {' '.join(zones)}", lines, f"ridgebench plan transfer --bytes 1G --link {name}", 4, draw)]
+    return [Slide("zones", title, f"{words} {' '.join(zones)}", lines, f"ridgebench plan transfer --bytes 1G --link {name}", 3, draw)]

@@ -78,7 +78,7 @@ def _slower_alone(step: Step) -> float:
 
 
 def doubt(step: Step) -> str:
-    """Why nothing is claimed of the parts of a step; empty where something is."""
+    """The reason for which nothing is claimed of the parts of a step; empty without one."""
     ratio = _slower_alone(step) if step.ok else 0.0
     return f"Its parts by themselves took {ratio:.2g} times as long as the step, as beside another process: no claim rests on them" if ratio else ""
 

@@ -32,6 +32,7 @@
     for (const step of steps) step.toggleAttribute("inert", step !== shown);
     current = index;
     byId("place").textContent = place();
+    byId("heard").textContent = `${place()}: ${titleOf(shown)}`;
     byId("back").disabled = index === 0;
     byId("on").disabled = index === steps.length - 1;
     if (named() !== index) location.replace(`#${shown.id}`);
@@ -67,7 +68,7 @@
   function openNotes() {
     second = window.open("", "ridgebench-notes", "width=720,height=560");
     if (!second) {
-      byId("place").textContent = "The browser blocked the window of the notes; allow it for this page.";
+      byId("place").textContent = byId("heard").textContent = "The browser blocked the window of the notes; allow it for this page.";
       return;
     }
     const page = second.document;

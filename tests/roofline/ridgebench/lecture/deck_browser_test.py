@@ -69,6 +69,7 @@ def test_keys_go_through_slides_and_their_steps(browser, on, back):
         seen.append(browser.run(PLACE))
     assert seen == [*(f"{slide} of {count}" for slide in (1, 2, 3)), *(f"4 of {count}, step {step} of {STEPS}" for step in (1, 2, 3))]
     assert browser.run(SHOWN).startswith("Arithmetic ends at 990 TFLOP/s")
+    assert browser.run("document.getElementById('heard').textContent").startswith(f"{seen[-1]}: Arithmetic ends"), "a screen reader says it"
     for place in reversed(seen[:-1]):
         browser.press(back) if back else browser.press(" ", chromium.SHIFT)
         assert browser.run(PLACE) == place
