@@ -41,7 +41,7 @@ std::vector<std::optional<double>> preparation_of(std::span<const Case> cases, d
     const bool first = computed.insert(c.device->name() + reference_key(problem, 0, 1)).second;
     const double check_s = check.further_s + (first ? check.first_s : 0);
     // filling_s() has the comparisons of what costs no more to check than to fill.
-    seconds.push_back(std::max(filling_s(c, problem), check_s) + beyond_share_s(c, share_s));
+    seconds.emplace_back(std::max(filling_s(c, problem), check_s) + beyond_share_s(c, share_s));
   }
   return seconds;
 }

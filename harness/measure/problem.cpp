@@ -16,8 +16,7 @@ Problem::Problem(const Operation& of, Shape size, FormatPair formats)
       outputs(outputs_of(of, shape, format)),
       work{of.flops(shape), bytes(of, shape, format)},
       terms(of.reduction(shape)),
-      rows(ceil_div(outputs.front().operand.elements, outputs.front().row_length)),
-      row_elements(0) {
+      rows(ceil_div(outputs.front().operand.elements, outputs.front().row_length)) {
   for (const Output& output : outputs) {
     row_elements += output.row_length;
     elements += output.operand.elements;

@@ -26,10 +26,10 @@ struct Problem {
   std::vector<Operand> operands;
   std::vector<Output> outputs;
   Work work;
-  double terms;               // of an element of an output
-  std::int64_t rows;          // of each output
-  std::int64_t row_elements;  // of a row of all outputs together
-  std::int64_t elements = 0;  // of all outputs together
+  double terms;                   // of an element of an output
+  std::int64_t rows;              // of each output
+  std::int64_t row_elements = 0;  // of a row of all outputs together
+  std::int64_t elements = 0;      // of all outputs together
 };
 
 }  // namespace ridgebench

@@ -28,7 +28,7 @@ struct Rivals {
   std::string_view operation;
   std::string_view first;
   std::string_view second;
-  std::string_view shapes = "";                 // separated by spaces; empty: those of shapes_of()
+  std::string_view shapes = {};                 // separated by spaces; empty: those of shapes_of()
   std::optional<Format> format = std::nullopt;  // empty: those of in_profile()
 };
 constexpr std::array kRivals{

@@ -60,8 +60,10 @@ void add_range(std::vector<std::string>& values, std::string_view range) {
   if (stop < start) reject_range(range);
   const Step step =
       colon == std::string_view::npos ? Step{} : step_of(range, range.substr(colon + 1));
-  for (double exact = start; std::round(exact) <= stop;
-       exact = step.factor > 1 ? exact * step.factor : exact + step.addend) {
+  for (int n = 0;; ++n) {
+    const double exact =
+        step.factor > 1 ? start * std::pow(step.factor, n) : start + n * step.addend;
+    if (std::round(exact) > stop) return;
     values.push_back(fmt::format("{:.0f}", std::round(exact)));
     if (values.size() > kMostShapes) {
       throw UsageError(fmt::format("range '{}' has more than {} sizes", range, kMostShapes));
