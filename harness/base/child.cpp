@@ -74,6 +74,11 @@ Child::~Child() {
   if (answer_ >= 0) close(answer_);
 }
 
+void answer_with_stdout(int descriptor) {
+  dup2(STDOUT_FILENO, STDERR_FILENO);
+  dup2(descriptor, STDOUT_FILENO);
+}
+
 ChildAnswer Child::wait(double until_s) {
   ChildAnswer answer;
   if (!read_all(answer_, until_s, answer.text)) {

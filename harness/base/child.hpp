@@ -38,4 +38,8 @@ class Child {
   int answer_ = -1;
 };
 
+// In a child before it executes a program: the program's standard output is the answer, and its
+// standard error is /dev/null.
+void answer_with_stdout(int descriptor);
+
 }  // namespace ridgebench

@@ -24,9 +24,7 @@ Facts read_python(const Request& request) {
   const PythonOfCommands python = python_of_commands();
   const double until_s = steady_s() + request.limit_s;
   Child child([&](int descriptor) {
-    dup2(descriptor, STDOUT_FILENO);
-    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the process ends soon
-    if (freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
+    answer_with_stdout(descriptor);
     execlp(python.interpreter.c_str(), python.interpreter.c_str(), "-c", kQuestion, nullptr);
     _exit(1);
   });

@@ -36,7 +36,7 @@ std::string decoded_text(const ordered_json& row) {
 
 // "exact", "rounded, error 6.1e-09", "overflow: infinity", "underflow: 0", "normal".
 std::string remark_of(const ordered_json& row) {
-  const auto kind = row["class"].get<std::string>();
+  auto kind = row["class"].get<std::string>();
   if (row["outcome"].is_null()) return kind;
   const auto outcome = row["outcome"].get<std::string>();
   const std::string result = decoded_text(row);

@@ -97,17 +97,17 @@ std::vector<std::string> unquoted_values(std::string_view text) {
 }
 
 bool is_toml_value(const std::string& text) {
-  static const RE2 kValue(
+  static const RE2 value(
       "true|false|0x[0-9A-Fa-f_]+|0o[0-7_]+|0b[01_]+|"
       "[+-]?(inf|nan|[0-9][0-9_]*([.][0-9][0-9_]*)?([eE][+-]?[0-9][0-9_]*)?)");
-  return RE2::FullMatch(text, kValue);
+  return RE2::FullMatch(text, value);
 }
 
 // Returns true if a command of the Python package reads the section, such as [export].
 bool is_python_section(std::string_view header) {
-  static const RE2 kFirstWord(R"(\[+\s*['"]?([A-Za-z0-9_-]+).*)");
+  static const RE2 first_word(R"(\[+\s*['"]?([A-Za-z0-9_-]+).*)");
   std::string command;
-  return RE2::FullMatch(header, kFirstWord, &command) && is_python_command(command);
+  return RE2::FullMatch(header, first_word, &command) && is_python_command(command);
 }
 
 CLI::FileError no_value(const std::string& file, const std::string& key) {
@@ -129,7 +129,7 @@ void require_toml_values(const std::string& file, const std::string& key, std::s
 
 // CLI11 reads INI, too. Python's commands do not, and a file serves all commands.
 void require_toml(const std::string& file, const std::string& text) {
-  static const RE2 kKey("[A-Za-z0-9_-]+");
+  static const RE2 bare_key("[A-Za-z0-9_-]+");
   bool of_python = false;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -144,7 +144,7 @@ void require_toml(const std::string& file, const std::string& text) {
     if (equals != std::string::npos) {
       require_toml_values(file, CLI::detail::trim_copy(line.substr(0, equals)),
                           std::string_view(line).substr(equals + 1));
-    } else if (RE2::FullMatch(line, kKey) && !is_toml_value(line)) {
+    } else if (RE2::FullMatch(line, bare_key) && !is_toml_value(line)) {
       throw no_value(file, line);
     }
   }

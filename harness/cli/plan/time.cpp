@@ -21,10 +21,8 @@ namespace {
 // Reads the MFU from a number or from a results directory that measured it.
 void resolve_mfu(TrainQuestion& question, const std::string& text) {
   if (text.empty()) return;
-  if (const auto fraction = parse_fraction(text)) {
-    question.mfu = *fraction;
-    return;
-  }
+  question.mfu = parse_fraction(text);
+  if (question.mfu) return;
   std::error_code ignored;  // a path without access counts as no folder
   if (!std::filesystem::is_directory(text, ignored)) {
     throw UsageError(fmt::format(

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -54,8 +53,7 @@ PythonOfCommands python_of_commands() {
 std::string answer_of_python(const std::vector<std::string>& words) try {
   const std::vector<std::string> command = find_python_package().command(words);
   Child child([&](int descriptor) {
-    dup2(descriptor, STDOUT_FILENO);
-    if (freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
+    answer_with_stdout(descriptor);
     become(command);
     _exit(1);
   });

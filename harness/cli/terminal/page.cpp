@@ -46,13 +46,14 @@ bool Page::holds(int column, int row) const {
   return column >= 0 && column < columns_ && row >= 0 && row < rows();
 }
 
-Page::Cell& Page::at(int column, int row) {
-  return cells_[static_cast<std::size_t>(row * columns_ + column)];
+std::size_t Page::index_of(int column, int row) const {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
+         static_cast<std::size_t>(column);
 }
 
-const Page::Cell& Page::at(int column, int row) const {
-  return cells_[static_cast<std::size_t>(row * columns_ + column)];
-}
+Page::Cell& Page::at(int column, int row) { return cells_[index_of(column, row)]; }
+
+const Page::Cell& Page::at(int column, int row) const { return cells_[index_of(column, row)]; }
 
 void Page::dot(int across, int down, Hue hue, char ascii) {
   if (across < 0 || down < 0 || !holds(across / kDotsAcross, down / kDotsDown)) return;

@@ -2,6 +2,7 @@
 // columns of four dots.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -49,6 +50,7 @@ class Page {
     Hue hue = Hue::plain;
   };
   [[nodiscard]] bool holds(int column, int row) const;
+  [[nodiscard]] std::size_t index_of(int column, int row) const;
   [[nodiscard]] Cell& at(int column, int row);
   [[nodiscard]] const Cell& at(int column, int row) const;
 

@@ -17,7 +17,7 @@ namespace ridgebench {
 // rows count, where there are any, and a row that may not head anything comes last. The bandwidth
 // is the one by which `predict` judges the point of the highest intensity.
 RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
-                           const std::vector<Record>& rows, const Standing& standing = {});
+                           const std::vector<Record>& records, const Standing& standing = {});
 
 // Returns the pictures of a results folder's devices that have verified rows or ceilings; if
 // `device` ("cpu") is not empty, of that one. Throws UsageError if the folder is unreadable.

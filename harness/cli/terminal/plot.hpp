@@ -16,7 +16,7 @@ RooflineStyle style_of_stdout();
 bool is_terminal_plot(int argc, char** argv);
 
 // Adds the options of `plot --terminal` and what it does to the command `plot`.
-void add_terminal_plot(CLI::App& plot);
+void add_terminal_plot(CLI::App& command);
 
 // Prints the rooflines of a finished run, if stdout is a terminal that is wide enough. `color` is
 // auto, true or false. A run without a ceiling or a verified row has none.

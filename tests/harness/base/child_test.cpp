@@ -22,6 +22,14 @@ TEST(Child, ReturnsWhatItsWorkWrote) {
   EXPECT_EQ(answer.text, text);
 }
 
+TEST(Child, AProgramAnswersWithItsStandardOutputOnly) {
+  Child child([](int descriptor) {
+    answer_with_stdout(descriptor);
+    execlp("sh", "sh", "-c", "echo dropped >&2; echo kept", nullptr);
+  });
+  EXPECT_EQ(child.wait(steady_s() + kPatience).text, "kept\n");
+}
+
 TEST(Child, OneThatHangsIsEndedAndKeepsWhatItWrote) {
   Child child([](int descriptor) {
     write_all(descriptor, "so far");
