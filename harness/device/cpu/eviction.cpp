@@ -16,7 +16,7 @@ void keep_reads(std::uint64_t sum) { asm volatile("" : : "r"(sum)); }
 void read_by_team(std::span<const std::uint64_t> words, int threads) {
   std::uint64_t sum = 0;
 #pragma omp parallel for num_threads(threads) reduction(+ : sum)
-  for (std::size_t i = 0; i < words.size(); ++i) sum += words[i];
+  for (const std::uint64_t word : words) sum += word;
   keep_reads(sum);
 }
 

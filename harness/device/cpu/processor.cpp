@@ -90,7 +90,7 @@ void name_arm(Processor& processor, std::uint64_t midr) {
 // The board or the machine, by the device tree or the firmware's tables.
 std::string product(const std::string& root) {
   const std::string board = first_line(root + "/sys/firmware/devicetree/base/model");
-  if (!board.empty()) return board.c_str();  // without the zero at its end
+  if (!board.empty()) return board.substr(0, board.find('\0'));
   return first_line(root + "/sys/class/dmi/id/product_name");
 }
 

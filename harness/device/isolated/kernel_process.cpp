@@ -133,7 +133,6 @@ void KernelProcess::freeze() {
   siginfo_t stopped{};
   while (waitid(P_PID, static_cast<id_t>(process_), &stopped, WSTOPPED | WEXITED | WNOWAIT) < 0 &&
          errno == EINTR) {
-    continue;
   }
   if (stopped.si_code == CLD_STOPPED) wait_for(process_, WUNTRACED);  // takes the report
 }

@@ -60,6 +60,6 @@ class KernelsFile {
 // Adds the operations and techniques of a file to the registry. Their functions run in the file's
 // processes. This process does not load the file, unless it launches a technique of a GPU whose
 // memory no other process can map (settle_isolation).
-void add_isolated_kernels(const std::string& file, const LoadedKernels& kernels);
+void add_isolated_kernels(const std::string& name, const LoadedKernels& kernels);
 
 }  // namespace ridgebench

@@ -86,6 +86,7 @@ std::shared_ptr<void> map_handle(const AllocationHandle& handle, std::size_t byt
     memory_driver().call("cuMemAddressFree", address, bytes);
     refuse("cuMemMap", status);
   }
+  // Addresses of the driver are integers. NOLINTNEXTLINE(performance-no-int-to-ptr)
   std::shared_ptr<void> memory(reinterpret_cast<void*>(address), [address, bytes](void*) {
     memory_driver().call("cuMemUnmap", address, bytes);
     memory_driver().call("cuMemAddressFree", address, bytes);
@@ -126,6 +127,7 @@ MappedArena map_gpu_arena(int gpu, int descriptor, std::size_t bytes, bool writa
   Handle imported = 0;
   const int status = memory_driver().call(
       "cuMemImportFromShareableHandle", &imported,
+      // The driver takes a descriptor as a pointer. NOLINTNEXTLINE(performance-no-int-to-ptr)
       reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)), kPosixDescriptor);
   close(descriptor);
   if (status != 0) refuse("cuMemImportFromShareableHandle", status);
