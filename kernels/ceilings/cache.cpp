@@ -14,7 +14,7 @@ namespace {
 
 // Independent running sums: eight registers hide 4 cycles of latency at 2 additions per cycle,
 // which x86 cores of the last decade have.
-constexpr std::int64_t kPartialSums = 8 * cpu::kLanes;
+constexpr std::int64_t kPartialSums = std::int64_t{8} * cpu::kLanes;
 
 // Every pass repeats the same rounding errors, so fp32 sums cover a few passes and double the rest.
 constexpr std::int64_t kPassesPerSum = 16;

@@ -26,14 +26,18 @@ struct FmaStep {
   float share, factor, addend;
 
   // The contraction is slow enough that a chain of this length does not arrive.
-  explicit constexpr FmaStep(std::int64_t iterations) {
-    const auto length = static_cast<std::uint64_t>(std::max(iterations, kFmaIterations));
-    share = 1.0F / static_cast<float>(std::min(std::bit_floor(length), kLongest));
-    factor = 1.0F - share;
-    addend = kFixed * share;
-  }
+  explicit constexpr FmaStep(std::int64_t iterations)
+      : share(1.0F / static_cast<float>(length_of(iterations))),
+        factor(1.0F - share),
+        addend(kFixed * share) {}
 
   static constexpr std::uint64_t kLongest = 1U << 20U;  // a longer one would lose its bits in fp32
+
+  // Rounded down to a power of two, so that the numbers are exact.
+  static constexpr std::uint64_t length_of(std::int64_t iterations) {
+    const auto length = static_cast<std::uint64_t>(std::max(iterations, kFmaIterations));
+    return std::min(std::bit_floor(length), kLongest);
+  }
 };
 
 namespace fma_detail {

@@ -14,7 +14,7 @@ namespace ridgebench {
 
 // One wave runs for a millisecond or two. Half of the steps leave no chain in a cycle where it was:
 // 769 is prime.
-inline constexpr std::int64_t kFmaHalfIterations = 32 * 769;
+inline constexpr std::int64_t kFmaHalfIterations = std::int64_t{32} * 769;
 // Exact in both formats. The values stay in [c, c + c^2] and, apart from 0 itself, above 2^-11 in
 // magnitude: nothing overflows or becomes subnormal.
 inline constexpr float kFmaHalfAddend = -1.6875F;
@@ -84,8 +84,9 @@ inline Operation fma_half_peak() {
   // Some milliseconds at 128 or 256 multiply-adds per clock; hosts have nothing of the kind.
   op.shapes = [](Profile, Pace, const Machine& machine) -> std::vector<Shape> {
     if (machine.compute_capability == 0) return {};
-    return {Shape({{"n", 2 * kFmaHalfPairs * threads_of_wave(machine) * machine.units},
-                   {"iterations", kFmaHalfIterations}})};
+    return {
+        Shape({{"n", std::int64_t{2} * kFmaHalfPairs * threads_of_wave(machine) * machine.units},
+               {"iterations", kFmaHalfIterations}})};
   };
   op.ceiling = Ceiling{.resource = Resource::fma, .most_per_clock = most_per_clock};
   return op;

@@ -63,8 +63,8 @@ inline Operation sfu(const std::string& name, double (*function)(double),
   // Some milliseconds at 16 results per clock; hosts have no instruction of the kind.
   op.shapes = [](Profile, Pace, const Machine& machine) -> std::vector<Shape> {
     if (machine.compute_capability == 0) return {};
-    return {Shape(
-        {{"n", 2 * kSfuSums * kWholeWaveThreads * machine.units}, {"iterations", kSfuIterations}})};
+    return {Shape({{"n", std::int64_t{2} * kSfuSums * kWholeWaveThreads * machine.units},
+                   {"iterations", kSfuIterations}})};
   };
   op.ceiling = Ceiling{.resource = Resource::sfu, .most_per_clock = most_per_clock};
   return op;

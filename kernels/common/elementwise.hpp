@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/operation.hpp"
@@ -48,8 +49,8 @@ using PointwiseBlock = std::function<void(std::span<const double* const> in,
 // std::array<double, kInputs>.
 template <std::size_t kInputs, std::size_t kOutputs, class Function>
 PointwiseBlock each_element(Function function) {
-  return [function](std::span<const double* const> in, std::span<Expected* const> out,
-                    std::size_t count) {
+  return [function = std::move(function)](std::span<const double* const> in,
+                                          std::span<Expected* const> out, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       std::array<double, kInputs> x{};
       for (std::size_t j = 0; j < kInputs; ++j) x[j] = in[j][i];

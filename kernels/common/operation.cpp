@@ -98,12 +98,13 @@ FormatPair parse_format(std::string_view text, std::span<const Operation* const>
       }
     }
   }
-  std::string named(text);
+  std::string named;
   try {
     const FormatPair format = parse_format_pair(text);
     named = format.name();
     if (std::ranges::find(allowed, named) != allowed.end()) return format;
-  } catch (const UsageError&) {  // a name that no operation has
+  } catch (const UsageError&) {
+    named = text;  // which no operation has
   }
   const bool one = operations.size() == 1;
   throw UsageError(fmt::format("{} no format {}; allowed: {}",

@@ -15,10 +15,10 @@ inline constexpr std::int64_t kChaseLineBytes = 128;
 // common distance, which a prefetcher or an open DRAM page would profit from.
 struct ChaseOrder {
   std::int64_t nodes;
-  int bits;  // of the largest place
+  int bits = 0;  // of the largest place
 
   // `nodes` is 1 to 2^31 - 1.
-  explicit constexpr ChaseOrder(std::int64_t count) : nodes(count), bits(0) {
+  explicit constexpr ChaseOrder(std::int64_t count) : nodes(count) {
     while ((count - 1) >> bits != 0) ++bits;
   }
 

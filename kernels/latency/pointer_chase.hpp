@@ -89,7 +89,8 @@ inline std::vector<Shape> sweep(Profile profile, Pace, const Machine& machine) {
 }
 
 inline Operation memory() {
-  Operation op = chase("pointer_chase", {"lines", "stride", "accesses"}, sizeof(ChaseNode::next));
+  Operation op =
+      chase("pointer_chase", {"lines", "stride", "accesses"}, sizeof(decltype(ChaseNode::next)));
   op.shapes = sweep;
   return op;
 }

@@ -46,7 +46,7 @@ inline Operation transfer(const std::string& name, int directions) {
   };
   op.ceiling = Ceiling{Resource::link};
   op.traffic = [=](const Shape& s, FormatPair) {
-    return directions * sizeof(float) * static_cast<double>(s["n"]);
+    return static_cast<double>(directions * static_cast<std::int64_t>(sizeof(float)) * s["n"]);
   };
   return op;
 }

@@ -242,7 +242,7 @@ void read_quantization(const json& config, Transformer& model) {
     weights.of(WeightKind::expert) = parse_stored_format("weights", "mxfp4");
   }
   if (!weights.any()) {
-    model.warnings.push_back(
+    model.warnings.emplace_back(
         "quantization_config is not understood: weights are counted in the format of the products; "
         "--weights FORMAT names theirs");
     return;
