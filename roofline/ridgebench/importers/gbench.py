@@ -1,5 +1,6 @@
 """Google Benchmark's JSON (--benchmark_out): github.com/google/benchmark, docs/user_guide.md, "Output Formats"."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,16 @@ def _works(row: dict, name: str, elapsed: float, origin: str) -> dict[str, float
     return found
 
 
-def _add(points: dict[str, Point], row: dict, origin: str) -> None:
-    """Adds a repetition to the point of its benchmark."""
+def _add(points: dict[tuple[str, int], Point], seen: Counter, row: dict, origin: str) -> None:
+    """Adds a repetition to the point of its benchmark. Another benchmark of the same name has a point of its own."""
     name = row.get("run_name") or row.get("name")
     name = _text({"name": name}, "name", origin)
     elapsed = _seconds(row, "real_time", origin)
     known = _works(row, name, elapsed, origin)
     is_aggregate = row.get("run_type") == "aggregate"
-    point = points.setdefault(name, Point(origin, name, [], is_mean=is_aggregate and row.get("aggregate_name") == "mean"))
+    one = name, row.get("aggregate_name") if is_aggregate else str(row.get("repetition_index"))
+    seen[one] += 1
+    point = points.setdefault((name, seen[one]), Point(origin, name, [], is_mean=is_aggregate and row.get("aggregate_name") == "mean"))
     if is_aggregate and point.times_s:
         return
     point.times_s.append(elapsed)
@@ -68,7 +71,8 @@ def load(path: Path) -> Imported:
     rows = json.get("benchmarks")
     if not isinstance(rows, list):
         raise bad(str(path), "no list 'benchmarks'; is this Google Benchmark's --benchmark_out as JSON?")
-    points: dict[str, Point] = {}
+    points: dict[tuple[str, int], Point] = {}
+    seen: Counter = Counter()
     imported = Imported([])
     context = json.get("context")
     if isinstance(context, dict) and context.get("library_build_type") == DEBUG:
@@ -82,6 +86,6 @@ def load(path: Path) -> Imported:
                 continue
             if row.get("error_occurred") or row.get("skipped"):
                 raise ResultsError(f"{row.get('name')}: {row.get('error_message') or row.get('skip_message') or 'failed'}")
-            _add(points, row, origin)
+            _add(points, seen, row, origin)
     imported.points = list(points.values())
     return imported

@@ -65,6 +65,14 @@ def test_google_benchmark_with_repetitions(tmp_path, capsys):
     assert said.out.endswith("unverified; 4 with FLOPs and bytes for a roofline; 3 rows left out\n")
 
 
+@pytest.mark.parametrize("keys", [{"repetition_index": 0}, {}, {"run_type": "aggregate", "aggregate_name": "median"}])
+def test_benchmarks_of_one_name_are_no_repetitions(keys, tmp_path, capsys):
+    rows = [{"run_name": name, "real_time": time, **keys} for name, time in (("a", 1), ("a", 2), ("b", 3))]
+    (tmp_path / "b.json").write_text(json.dumps({"benchmarks": rows}))
+    assert list(read(tmp_path, "gbench", tmp_path / "b.json", "--format", "fp32")) == ["external/b/fp32/steady@cpu"]
+    assert capsys.readouterr().err.count("external/a/fp32/steady@cpu comes 2 times") == 2
+
+
 def test_google_benchmark_without_repetitions_and_with_aggregates_alone(tmp_path):
     once = read(tmp_path / "1", "gbench", FILES / "gbench_once.json", "--format", "fp32")
     assert {len(row["samples_s"]) for row in once.values()} == {1} and len(once) == 4
