@@ -35,6 +35,17 @@ void read_former_names(Record& record, const ordered_json& raw) {
   if (record.op == "convert_widen") record.saturates = Resource::widen;
 }
 
+// Digits, error bars and verdicts follow from the interval.
+void require_order(const Record& record, const std::string& origin) {
+  if (!record.time) return;
+  const Summary& time = *record.time;
+  if (time.ci_low <= time.median && time.median <= time.ci_high) return;
+  throw UsageError(fmt::format(
+      "{}: time_ci_low_s {:g}, time_median_s {:g} and time_ci_high_s {:g} are not in this order; "
+      "allowed: numbers that do not fall",
+      origin, time.ci_low, time.median, time.ci_high));
+}
+
 }  // namespace
 
 bool Record::flagged(std::string_view flag) const {
@@ -122,6 +133,7 @@ std::vector<Record> read_records(const std::string& directory) {
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
     const std::string origin = fmt::format("{}:{}", path, records.size() + 1);
     records.push_back(parse_record(std::string_view(text).substr(start, end - start), origin));
+    require_order(records.back(), origin);
     if (!ids.insert(records.back().id).second) {
       throw UsageError(fmt::format("{}: the row {} comes twice; allowed: one line for each row",
                                    origin, records.back().id));

@@ -244,6 +244,14 @@ TEST_F(ReadRecords, NamesTheRowThatComesTwice) {
                   AllOf(HasSubstr(":2: the row " + sample_record().id), HasSubstr("comes twice"))));
 }
 
+TEST_F(ReadRecords, RefusesAnIntervalWithoutItsMedian) {
+  ordered_json swapped = to_json(sample_record());
+  std::swap(swapped["time_ci_low_s"], swapped["time_ci_high_s"]);
+  EXPECT_THAT([&] { read(line_ + swapped.dump() + "\n"); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("records.jsonl:2: time_ci_low_s "),
+                                              HasSubstr("are not in this order; allowed: "))));
+}
+
 TEST_F(ReadRecords, DropsAHalfLastLine) {
   for (std::size_t kept = 0; kept < line_.size(); kept += 37) {
     EXPECT_EQ(read(line_ + line_.substr(0, kept)).size(), 1U) << kept;
