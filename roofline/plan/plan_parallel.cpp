@@ -43,15 +43,19 @@ class Ways {
             parameters_ * sent_by_all_ranks(parts_, sharding) / question_.ranks};
   }
 
-  // Every rank has a part of each matrix and of each token's activations. The forward and the
-  // backward pass of attention and of the network each sum up outputs on all ranks: four times a
-  // layer, a reduce-scatter and an all-gather of tokens x width elements.
-  [[nodiscard]] Way tensor() const {
+  // Every rank has some heads, and a part of each matrix and of each token's activations. The
+  // forward and the backward pass of attention and of the network each sum up outputs on all ranks:
+  // four times a layer, a reduce-scatter and an all-gather of tokens x width elements.
+  [[nodiscard]] std::optional<Way> tensor() const {
     constexpr double kSums = 4;
     constexpr double kPassesOfASum = 2;
     const double ranks = question_.ranks;
-    return {"tensor", all_state() / ranks, kept(question_.activations) / ranks,
-            kSums * kPassesOfASum * layers() * tensor_bytes() * (ranks - 1) / ranks};
+    const bool divides = std::ranges::all_of(model_.attentions, [&](const Attention& a) {
+      return std::fmod(static_cast<double>(a.heads), ranks) == 0;
+    });
+    if (!divides) return std::nullopt;
+    return Way{"tensor", all_state() / ranks, kept(question_.activations) / ranks,
+               kSums * kPassesOfASum * layers() * tensor_bytes() * (ranks - 1) / ranks};
   }
 
   // Every rank has some layers, and the one with the most of them decides. Of the micro-batches,
@@ -123,7 +127,8 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
   for (const double stage : kStages) {
     rows.push_back(way_json(ways.zero(stage), question.link, memory));
   }
-  rows.push_back(way_json(ways.tensor(), question.link, memory));
+  const auto tensor = ways.tensor();
+  if (tensor) rows.push_back(way_json(*tensor, question.link, memory));
   const auto pipeline = ways.pipeline();
   if (pipeline) rows.push_back(way_json(*pipeline, question.link, memory));
   PlanAnswer inputs{{"precision", question.state.precision},
@@ -138,14 +143,16 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
     terms.push_back(term("rate of the link, one direction", question.link->bytes_per_s, "byte/s"));
   }
   if (memory) terms.push_back(term(memory->name, memory->bytes, "byte"));
-  return {{"plan", "parallel"},
-          {"inputs", inputs},
-          {"terms", terms},
-          {"ways", rows},
-          {"note", joined_notes({"bytes of a rank, and what it sends in a step; tensor parallelism "
-                                 "also divides norms and residuals (sequence parallelism)",
-                                 pipeline ? "" : "a pipeline needs a layer for each rank",
-                                 state_note(question.state)})}};
+  return {
+      {"plan", "parallel"},
+      {"inputs", inputs},
+      {"terms", terms},
+      {"ways", rows},
+      {"note", joined_notes({"bytes of a rank, and what it sends in a step; tensor parallelism "
+                             "also divides norms and residuals (sequence parallelism)",
+                             tensor ? "" : "tensor parallelism needs ranks that divide the heads",
+                             pipeline ? "" : "a pipeline needs a layer for each rank",
+                             state_note(question.state)})}};
 }
 
 }  // namespace ridgebench

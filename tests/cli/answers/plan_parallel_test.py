@@ -27,6 +27,15 @@ def test_ways_to_spread_a_batch():
     refused(ridgebench("plan", "parallel", "--model", "gpt-2", "--batch", "8", "--ranks", "2", "--link", "usb"), "'usb'")
 
 
+@pytest.mark.parametrize(("ranks", "ways"), [(32, {"tensor", "pipeline"}), (3, {"pipeline"}), (64, set())])
+def test_ways_that_the_model_cannot_take_are_left_out_with_the_reason(ranks, ways):
+    """llama-3-8b has 32 heads in each of 32 layers."""
+    reply = plan(f"parallel --model llama-3-8b --batch 64 --ranks {ranks}")
+    assert {row["way"] for row in reply["ways"] if "ZeRO" not in row["way"]} == ways
+    assert ("tensor parallelism needs ranks that divide the heads" in reply["note"]) is ("tensor" not in ways)
+    assert ("a pipeline needs a layer for each rank" in reply["note"]) is ("pipeline" not in ways)
+
+
 def test_lora_and_offload_are_precisions():
     lora = plan("memory --params 7e9 --precision bf16-lora --adapters 1% --on h100")
     assert lora["bytes_per_parameter"] == pytest.approx(2.12) and terms(lora)["adapters"] == pytest.approx(0.14e9)
