@@ -35,11 +35,12 @@ void read_former_names(Record& record, const ordered_json& raw) {
   if (record.op == "convert_widen") record.saturates = Resource::widen;
 }
 
-// Digits, error bars and verdicts follow from the interval.
+// Digits, error bars and verdicts follow from the interval. Points of other tools may have none:
+// its ends are then NaN.
 void require_order(const Record& record, const std::string& origin) {
   if (!record.time) return;
   const Summary& time = *record.time;
-  if (time.ci_low <= time.median && time.median <= time.ci_high) return;
+  if (!(time.ci_low > time.median) && !(time.median > time.ci_high)) return;
   throw UsageError(fmt::format(
       "{}: time_ci_low_s {:g}, time_median_s {:g} and time_ci_high_s {:g} are not in this order; "
       "allowed: numbers that do not fall",
