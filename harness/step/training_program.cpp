@@ -83,7 +83,8 @@ class Builder {
       if (step_.master) {
         layer.master = state(l, {"master", kParameters, Format::fp32, {}, deviation});
       }
-      layer.g = state(l, {"G", kGradients, step_.format});
+      const bool cleared = step_.zero_grad == ZeroGrad::fill;
+      layer.g = state(l, {"G", kGradients, step_.format, cleared ? uniform(0, 0) : Values{}});
       if (step_.optimizer != Optimizer::sgd) {
         layer.m = state(l, {"m", kOptimizer, Format::fp32, uniform(-kMoment, kMoment)});
       }
