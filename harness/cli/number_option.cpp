@@ -3,11 +3,25 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
 
 namespace ridgebench {
+namespace {
+
+CLI::Validator number_that(const std::function<bool(double)>& holds, const std::string& allowed) {
+  return {[=](std::string& text) {
+            const auto value = parse_number(text);
+            if (!value || !holds(*value)) return fmt::format("'{}' is not {}", text, allowed);
+            text = fmt::format("{}", *value);
+            return std::string();
+          },
+          allowed};
+}
+
+}  // namespace
 
 double number_of(const std::string& option, const std::string& text) {
   if (const auto value = parse_number(text)) return *value;
@@ -39,15 +53,13 @@ std::vector<std::int64_t> counts_of(const std::string& option, const std::string
 }
 
 CLI::Validator number_in(double low, double high, const std::string& allowed) {
-  return {[=](std::string& text) {
-            const auto value = parse_number(text);
-            if (!value || !(*value >= low && *value <= high)) {
-              return fmt::format("'{}' is not {}", text, allowed);
-            }
-            text = fmt::format("{}", *value);
-            return std::string();
-          },
-          allowed};
+  return number_that([=](double value) { return value >= low && value <= high; }, allowed);
+}
+
+CLI::Validator whole_in(double low, double high, const std::string& allowed) {
+  return number_that(
+      [=](double value) { return value >= low && value <= high && value == std::floor(value); },
+      allowed);
 }
 
 CLI::Validator not_empty() {

@@ -39,6 +39,8 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags, Number& value,
 // Checks that a number is in a range and hands it to CLI11 in plain digits. `allowed` describes the
 // range: CLI11's own check prints bounds with up to 300 digits.
 CLI::Validator number_in(double low, double high, const std::string& allowed);
+// The same for a whole number.
+CLI::Validator whole_in(double low, double high, const std::string& allowed);
 
 // Refuses an empty value, which would stand for the default.
 CLI::Validator not_empty();

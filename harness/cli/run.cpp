@@ -211,7 +211,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   add("--regime", options->regime, "steady, cold or warm; default: by profile")
       ->type_name("REGIME");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
-      ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
+      ->transform(whole_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers")->type_name("FILL");
   command->add_flag("--no-early", options->no_early, kNoEarlyHelp)->excludes(resume);
   add("--budget", request.budget_s, "Seconds for the whole run")

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -11,8 +12,12 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/cli/step/text.hpp"
 #include "harness/cli/table.hpp"
 #include "harness/results/judged/judged.hpp"
+#include "harness/results/results_directory.hpp"
+#include "harness/step/step_record.hpp"
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -31,6 +36,32 @@ void print_run(const JudgedRun& run, bool several) {
   std::cout.flush();
 }
 
+void print_steps(const std::string& folder, bool several) {
+  if (several) fmt::print("{}\n", printable(folder));
+  const std::vector<StepRecord> steps = read_steps(folder);
+  if (steps.empty()) throw UsageError(folder + " holds no step: the command did not finish");
+  for (const StepRecord& step : steps) fmt::print("{}", step_text(step, std::nullopt));
+}
+
+// Prints folders of steps. Returns false if there is none.
+bool show_steps(const ShowOptions& options) {
+  const auto steps = std::ranges::count_if(options.folders, holds_step);
+  if (steps == 0) return false;
+  if (options.json) {
+    const std::string& first = *std::ranges::find_if(options.folders, holds_step);
+    throw UsageError(fmt::format(
+        "show --json: {} holds a step; allowed: folders of runs (the JSON of a step is {}/{})",
+        first, first, kStepFile));
+  }
+  if (steps < std::ssize(options.folders)) {
+    throw UsageError("show: some folders hold a step, and others do not; allowed: one kind");
+  }
+  for (const std::string& folder : options.folders) {
+    print_steps(folder, options.folders.size() > 1);
+  }
+  return true;
+}
+
 void refuse_words(const ShowOptions& options) {
   if (!options.json && !options.sheets.empty()) {
     throw UsageError("show --on needs --json; allowed: show DIR..., or show --json");
@@ -44,8 +75,8 @@ void refuse_words(const ShowOptions& options) {
 }  // namespace
 
 void add_show_command(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("show", "Show the rows of results folders under their measured roofs");
+  CLI::App* command = app.add_subcommand(
+      "show", "Show the rows or the steps of results folders under their measured roofs");
   const auto options = std::make_shared<ShowOptions>();
   command->add_option("directories", options->folders, "Results folders")
       ->check(not_empty())
@@ -60,6 +91,7 @@ void add_show_command(CLI::App& app) {
   command->add_flag("--json", options->json, "Print strict JSON");
   command->callback([options] {
     refuse_words(*options);
+    if (show_steps(*options)) return;
     JudgedDocument document;
     for (const std::string& sheet : options->sheets) {
       document.sheets.push_back(judged_sheet(sheet));

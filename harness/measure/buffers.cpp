@@ -59,6 +59,10 @@ RandomStream own_values(const Operand& operand, std::size_t position, std::size_
                    kElementsPerBlock};
 }
 
+std::int64_t evicting_bytes(const Device& device) {
+  return std::min(device.machine().evicting_bytes(), device.rotation_bytes());
+}
+
 Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed, bool shared)
     : device_(&device), fill_(fill), seed_(seed), shared_(shared) {}
 
@@ -75,9 +79,7 @@ bool Buffers::rotation_is_short(std::span<const Operand> operands, std::int64_t 
 }
 
 bool Buffers::caches_may_serve(std::span<const Operand> operands, std::int64_t sets) const {
-  const std::int64_t needed =
-      std::min(device_->machine().evicting_bytes(), device_->rotation_bytes());
-  return sets * bytes_touched(operands) < needed;
+  return sets * bytes_touched(operands) < evicting_bytes(*device_);
 }
 
 double Buffers::held_bytes() const {

@@ -29,6 +29,10 @@ bool has_own_values(const Operand& operand);
 RandomStream own_values(const Operand& operand, std::size_t position, std::size_t set, Fill fill,
                         std::uint64_t seed);
 
+// The bytes between two uses of a cache line that evict it: three times the last level, or a
+// rotation of the device if that is shorter.
+std::int64_t evicting_bytes(const Device& device);
+
 class Buffers {
  public:
   // `shared`: in memory that the processes of own kernels map.
@@ -41,8 +45,8 @@ class Buffers {
   [[nodiscard]] std::int64_t sets_to_rotate(std::span<const Operand> operands) const;
   // Returns true if the caches may still hold the first set when a rotation over `sets` sets ends.
   [[nodiscard]] bool rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const;
-  // Returns true if a rotation over `sets` sets moves fewer bytes than evict a cache line, or than
-  // rotation_bytes() if these are fewer. Unlike above, kMaxSets sets are no exception.
+  // Returns true if a rotation over `sets` sets moves fewer bytes than evicting_bytes(). Unlike
+  // above, kMaxSets sets are no exception.
   [[nodiscard]] bool caches_may_serve(std::span<const Operand> operands, std::int64_t sets) const;
 
   // Returns the bytes of device memory that `count` sets take from the arenas.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/results/judged/raised.hpp"
+#include "harness/results/step_rows.hpp"
 #include "harness/results/suspect.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
@@ -90,19 +91,22 @@ void add_ceilings_of_another_run(Roofs& roofs, const std::vector<Record>& kernel
 // `device` as in environment.json ("cpu"); empty: the only one that has ceilings.
 Roofs open_directory(const std::string& directory, std::string_view device) {
   const std::vector<MeasuredDevice> devices = read_devices(directory);
-  const std::vector<Record> records = read_records(directory);
+  const bool step = holds_step(directory);
+  const std::vector<StepRows> steps = step ? read_step_rows(directory) : std::vector<StepRows>{};
+  const std::vector<Record> records = step ? std::vector<Record>{} : read_records(directory);
   std::vector<Roofs> found;
   std::vector<std::string> names;
   for (const MeasuredDevice& d : devices) {
     if (!device.empty() && d.name != device) continue;
-    Roofs roofs = roofs_of(directory, d, records);
+    Roofs roofs = step ? roofs_of(directory, d, steps) : roofs_of(directory, d, records);
     if (roofs.empty()) continue;
     found.push_back(std::move(roofs));
     names.push_back(directory + "@" + d.name);
   }
   if (found.empty()) {
-    throw UsageError(fmt::format("{} holds no ceiling with status ok{}{}", directory,
-                                 device.empty() ? "" : " of device ", device));
+    throw UsageError(fmt::format("{} holds no ceiling with status ok{}{}{}", directory,
+                                 device.empty() ? "" : " of device ", device,
+                                 step ? "; allowed: a step with status ok" : ""));
   }
   if (found.size() > 1) {
     throw UsageError(
@@ -170,11 +174,16 @@ std::vector<MeasuredDevice> read_devices(const std::string& directory) {
   return devices;
 }
 
-Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
-               const std::vector<Record>& records) {
+Roofs unmeasured_roofs(const std::string& directory, const MeasuredDevice& device) {
   Roofs roofs(fmt::format("{} in {}", device.model, directory), device.memory_bytes,
               device.launch_floor_s);
   if (const DeviceSpec* sheet = find_data_sheet(device.data_sheet)) roofs.promise(*sheet);
+  return roofs;
+}
+
+Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
+               const std::vector<Record>& records) {
+  Roofs roofs = unmeasured_roofs(directory, device);
   std::vector<Record> kernels;
   std::set<std::string> own;
   std::vector<Record> rows;

@@ -50,6 +50,10 @@ struct MeasuredDevice {
 // The devices that DIR/environment.json lists. Throws UsageError.
 std::vector<MeasuredDevice> read_devices(const std::string& directory);
 
+// Returns roofs without rates: the name, the memory and the launch floor of a directory's device,
+// and the peaks of its data sheet.
+Roofs unmeasured_roofs(const std::string& directory, const MeasuredDevice& device);
+
 // Returns the roofs that the verified rows of a directory's device draw; empty without ceilings.
 // The ceilings are those of the run, and those that it took from another run. A roof is the best
 // that a ceiling or a verified steady row reached, and a storage format has the peak of the format

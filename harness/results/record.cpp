@@ -10,6 +10,7 @@
 
 #include "harness/results/keyed_json.hpp"
 #include "harness/results/read_keyed.hpp"
+#include "harness/results/results_directory.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/json_text.hpp"
@@ -126,6 +127,7 @@ Record parse_record(std::string_view line, const std::string& origin) {
 }
 
 std::vector<Record> read_records(const std::string& directory) {
+  require_run(directory);
   const std::string path = directory + "/records.jsonl";
   const std::string text = read_file(path);
   std::vector<Record> records;

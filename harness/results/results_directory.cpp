@@ -115,6 +115,16 @@ std::pair<int, bool> open_records(const std::filesystem::path& folder,
 
 }  // namespace
 
+void require_run(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (exists(directory / kRecordsFile, error)) return;
+  for (const ResultsFile& other : kResultsFiles) {
+    if (other.name == kRecordsFile || !exists(directory / other.name, error)) continue;
+    throw UsageError(fmt::format("{} holds {}; allowed: a folder that `ridgebench run` wrote",
+                                 directory.string(), other.holds));
+  }
+}
+
 ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file)
     : given_(std::move(path)), path_(std::filesystem::absolute(given_)), file_(file) {
   std::error_code error;

@@ -66,6 +66,9 @@ class ResultsDirectory {
   bool locked_ = false;
 };
 
+// Throws UsageError if the folder holds duels or a step, and no run.
+void require_run(const std::filesystem::path& directory);
+
 // The files that SHA256SUMS lists, as far as they exist.
 inline constexpr std::array kChecked{"environment.json", "records.jsonl",  "duels.jsonl",
                                      "step.jsonl",       "benchmark.json", "judged.json"};

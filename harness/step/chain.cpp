@@ -113,7 +113,14 @@ Placement place(const StepProgram& program) {
 
 Chain::Chain(Device& device, StepProgram program, const TechniqueRequest& request,
              std::uint64_t seed)
-    : device_(&device), program_(std::move(program)), seed_(seed), placement_(place(program_)) {
+    : Chain(device, program, place(program), request, seed) {}
+
+Chain::Chain(Device& device, StepProgram program, Placement placement,
+             const TechniqueRequest& request, std::uint64_t seed)
+    : device_(&device),
+      program_(std::move(program)),
+      seed_(seed),
+      placement_(std::move(placement)) {
   const auto needed = static_cast<double>(placement_.extent_bytes);
   if (needed > device.free_bytes()) throw OutOfMemory(needed, device.free_bytes());
   memory_ = device.queue().allocate(static_cast<std::size_t>(placement_.extent_bytes));
@@ -128,6 +135,24 @@ Chain::Chain(Device& device, StepProgram program, const TechniqueRequest& reques
 
 void* Chain::data(TensorId tensor) const {
   return static_cast<std::byte*>(memory_.get()) + placement_.offsets[tensor];
+}
+
+std::int64_t Chain::touched_bytes(std::span<const std::size_t> launches) const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // first byte and end
+  for (const std::size_t launch : launches) {
+    for (const auto& [operand, tensor] : program_.launches()[launch].operands) {
+      const std::int64_t first = placement_.offsets[tensor];
+      spans.emplace_back(first, first + program_.tensors()[tensor].bytes());
+    }
+  }
+  std::ranges::sort(spans);
+  std::int64_t touched = 0;
+  std::int64_t end = 0;
+  for (const auto& [first, last] : spans) {
+    touched += std::max<std::int64_t>(0, last - std::max(first, end));
+    end = std::max(end, last);
+  }
+  return touched;
 }
 
 // Times a few launches of each candidate on the tensors of the launch, and takes the fastest.

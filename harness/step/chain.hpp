@@ -56,6 +56,9 @@ class Chain {
   // fastest, by a few launches, of those that serve the operation, tuned and naive ones only where
   // no other one serves. Throws UsageError for a name that the operation does not have, Unsupported
   // if no technique serves a launch, and OutOfMemory.
+  Chain(Device& device, StepProgram program, Placement placement, const TechniqueRequest& request,
+        std::uint64_t seed);
+  // The same with the placement of place().
   Chain(Device& device, StepProgram program, const TechniqueRequest& request, std::uint64_t seed);
 
   [[nodiscard]] const StepProgram& program() const { return program_; }
@@ -67,6 +70,8 @@ class Chain {
   }
   // The address of a tensor.
   [[nodiscard]] void* data(TensorId tensor) const;
+  // The bytes that these launches read and write; bytes that several of them touch count once.
+  [[nodiscard]] std::int64_t touched_bytes(std::span<const std::size_t> launches) const;
 
   // Gives every tensor that has values its values again.
   void fill();

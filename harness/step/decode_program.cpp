@@ -100,6 +100,11 @@ class DecodeBuilder {
   TensorId product(const char* name, const char* phase, TensorId in, TensorId weights,
                    std::int64_t outputs, std::int64_t inputs, const char* kind = "activations") {
     const TensorId out = made(name, step_.batch * outputs, kind);
+    if (step_.batch == 1) {
+      launch(name, phase, "matvec", fmt::format("m:{}/n:{}", outputs, inputs),
+             {{"a", weights}, {"x", in}, {"y", out}});
+      return out;
+    }
     launch(name, phase, "matmul",
            fmt::format("m:{}/n:{}/k:{}/layout:nt", step_.batch, outputs, inputs),
            {{"a", in}, {"b", weights}, {"c", out}});

@@ -90,6 +90,13 @@ DecodeStep decode_step(const Transformer& model) {
           .network_width = model.networks.front().width};
 }
 
+std::string recorded_name(const Transformer& model) {
+  if (model.built_in) return model.name;
+  const DecodeStep step = decode_step(model);
+  return fmt::format("{}-{}x{}-heads:{}-kv:{}-d:{}-network:{}", model.type, step.model_layers,
+                     step.width, step.heads, step.kv_heads, step.head_dim, step.network_width);
+}
+
 void check(const DecodeStep& step) {
   if (step.layers < 1 || step.layers > step.model_layers) {
     throw UsageError(fmt::format("--layers {}; allowed: 1 to {}, the layers of {}", step.layers,

@@ -3,6 +3,7 @@
 // launches: norm, q, k, v, two rotations, attention, o, addition; norm, gate, up, SwiGLU, down,
 // addition. `predict model` counts q, k and v as one product, and gate and up as one: they are
 // several here, because rotation, attention and SwiGLU take whole tensors and no columns of one.
+// A product of one sequence is a matrix-vector product, whose techniques read the weights in order.
 //
 // The new keys and values are results of the step. No launch copies them into the cache.
 #pragma once
@@ -16,7 +17,7 @@
 namespace ridgebench {
 
 struct DecodeStep {
-  std::string model;              // as the user named it
+  std::string model;              // recorded_name(), or in messages as the user named it
   std::int64_t model_layers = 0;  // of the whole model
   std::int64_t layers = 1;        // that the step computes
   std::int64_t batch = 0;         // sequences
@@ -36,6 +37,10 @@ struct DecodeStep {
 
 // The sizes of a model. Throws UsageError for a model with other layers.
 DecodeStep decode_step(const Transformer& model);
+
+// Returns the name that records have: that of a built-in model, or of a config.json the model_type
+// and the sizes that decide the work of a layer, which depend on no folder.
+std::string recorded_name(const Transformer& model);
 
 // Throws UsageError for more layers than the model has, sizes below 1, FLOPs beyond kLargestStep,
 // too many launches, formats other than fp32, fp16 and bf16, and heads that an operation refuses.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/buffers.hpp"
 #include "harness/measure/case.hpp"
 #include "harness/measure/failure.hpp"
 #include "harness/measure/measurer.hpp"
@@ -74,12 +75,13 @@ Parts parts_of(const Chain& chain) {
 
 class StepMeasurer {
  public:
-  StepMeasurer(const StepRequest& request, Device& device, const std::function<bool()>& stop)
-      : request_(request), device_(device), stop_(stop) {}
+  StepMeasurer(const StepRequest& request, const PlannedStep& planned, Device& device,
+               const std::function<bool()>& stop)
+      : request_(request), planned_(planned), device_(device), stop_(stop) {}
 
   void measure(StepRecord& record) {
     const std::optional<double> before = memory_in_use(device_);
-    Chain chain(device_, program_of(request_.plan), request_.techniques, request_.seed);
+    Chain chain(device_, planned_.program, planned_.placement, request_.techniques, request_.seed);
     for (std::size_t i = 0; i < chain.launches().size(); ++i) {
       const StepLaunch& launch = chain.program().launches()[i];
       record.techniques[fmt::format("{}/{}", launch.operation, launch.shape.text())] =
@@ -94,7 +96,7 @@ class StepMeasurer {
     if (!found.passed()) return fail(record, Status::wrong, found.wrong);
     const std::vector<std::uint64_t> bits = results_of(chain);
     if (const auto wrong = end_to_end(record, chain)) return fail(record, Status::wrong, *wrong);
-    const Roofs roofs = measured_roofs(chain);
+    const Roofs roofs = measured_roofs(record, chain);
     sample_step(record, chain);
     sample_parts(record, chain, roofs);
     if (const auto wrong = repeated(record, chain, bits)) {
@@ -144,7 +146,7 @@ class StepMeasurer {
   }
 
   // Measures the ceilings that judge the launches.
-  Roofs measured_roofs(const Chain& chain) {
+  Roofs measured_roofs(StepRecord& record, const Chain& chain) {
     const std::vector<Case> cases =
         enumerate_cases(Registry::instance(), device_, Profile::quick, {Regime::steady});
     std::vector<Case> ceilings;
@@ -164,7 +166,11 @@ class StepMeasurer {
           judged, [&](const Case& c) { return needs_ceiling(c, ceiling, ceilings); });
       if (!needed) continue;
       const Record row = measurer.measure(ceiling, kCeiling_s, stop_);
-      if (const auto rate = ceiling_rate(row)) roofs.add(*rate);
+      if (const auto rate = ceiling_rate(row)) {
+        roofs.add(*rate);
+        record.ceilings.push_back(
+            {rate->origin, rate->resource, rate->format, rate->written_fraction, rate->per_s});
+      }
     }
     return roofs;
   }
@@ -219,13 +225,15 @@ class StepMeasurer {
     record.sheet_s = sum(&StepPart::sheet_s);
   }
 
-  static StepPart described(const Chain& chain, const std::vector<std::size_t>& numbers) {
+  StepPart described(const Chain& chain, const std::vector<std::size_t>& numbers) const {
     const StepLaunch& first = chain.program().launches()[numbers.front()];
     StepPart part{.name = first.name,
                   .phase = first.phase,
                   .operation = first.operation,
+                  .shape = first.shape,
                   .technique = chain.implementation(numbers.front()).technique.name,
-                  .launches = std::ssize(numbers)};
+                  .launches = std::ssize(numbers),
+                  .served_by_cache = chain.touched_bytes(numbers) < evicting_bytes(device_)};
     for (const std::size_t i : numbers) {
       part.flops += chain.problem(i).work.flops;
       part.bytes += chain.problem(i).work.bytes;
@@ -250,7 +258,7 @@ class StepMeasurer {
     if (record.step != StepKind::decode || record.model_layers == record.layers) return false;
     const nlohmann::ordered_json& live = record.timeline.front().live;
     return live.at("parameters").get<std::int64_t>() + live.at("cache").get<std::int64_t>() <
-           device_.rotation_bytes();
+           evicting_bytes(device_);
   }
 
   void judge_time(StepRecord& record) const {
@@ -266,35 +274,38 @@ class StepMeasurer {
   }
 
   const StepRequest& request_;
+  const PlannedStep& planned_;
   Device& device_;
   const std::function<bool()>& stop_;
 };
 
 }  // namespace
 
-StepRecord describe_step(const StepRequest& request, const Device& device) {
-  const StepProgram program = program_of(request.plan);
-  const Placement placement = place(program);
-  StepRecord record;
+PlannedStep plan_step(const StepRequest& request, const Device& device) {
+  PlannedStep planned{.program = program_of(request.plan)};
+  planned.placement = place(planned.program);
+  StepRecord& record = planned.record;
   describe(request.plan, record);
   record.id += fmt::format("@{}", device.name());
   record.device = device.name();
   record.backend = device.backend();
   record.seed = request.seed;
-  record.peak_bytes = placement.peak_bytes;
-  record.arena_bytes = placement.extent_bytes;
-  for (std::size_t i = 0; i < program.launches().size(); ++i) {
-    StepMoment moment{.launch = static_cast<std::int64_t>(i), .phase = program.launches()[i].phase};
-    for (const auto& [kind, bytes] : placement.at_launches[i]) moment.live[kind] = bytes;
+  record.peak_bytes = planned.placement.peak_bytes;
+  record.arena_bytes = planned.placement.extent_bytes;
+  const std::vector<StepLaunch>& launches = planned.program.launches();
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    StepMoment moment{.launch = static_cast<std::int64_t>(i), .phase = launches[i].phase};
+    for (const auto& [kind, bytes] : planned.placement.at_launches[i]) moment.live[kind] = bytes;
     record.timeline.push_back(std::move(moment));
   }
-  return record;
+  return planned;
 }
 
-StepRecord measure_step(const StepRequest& request, Device& device,
+StepRecord measure_step(const StepRequest& request, const PlannedStep& planned, Device& device,
                         const std::function<bool()>& stop) {
-  StepRecord record = describe_step(request, device);
-  measure_or_fail(record, "step", [&] { StepMeasurer(request, device, stop).measure(record); });
+  StepRecord record = planned.record;
+  measure_or_fail(record, "step",
+                  [&] { StepMeasurer(request, planned, device, stop).measure(record); });
   return record;
 }
 

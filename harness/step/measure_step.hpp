@@ -20,13 +20,19 @@ struct StepRequest {
   double seconds = 4;  // for the samples of the step; the parts share as many
 };
 
-// The record of a step that is not measured yet: its sizes, FLOPs and memory.
-StepRecord describe_step(const StepRequest& request, const Device& device);
+// A step before it is measured.
+struct PlannedStep {
+  StepProgram program;
+  Placement placement = {};
+  StepRecord record = {};  // its sizes, FLOPs and memory
+};
+// Plans a step that passes check_plan().
+PlannedStep plan_step(const StepRequest& request, const Device& device);
 
 // Measures the step. A failure becomes the record's status and reason; wrong outputs have the
 // status wrong and no time. Stops when `stop` returns true: throws Interrupted. Throws DeviceError
 // if the device is lost, and UsageError for a technique that an operation does not have.
-StepRecord measure_step(const StepRequest& request, Device& device,
+StepRecord measure_step(const StepRequest& request, const PlannedStep& planned, Device& device,
                         const std::function<bool()>& stop);
 
 }  // namespace ridgebench

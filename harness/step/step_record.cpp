@@ -2,7 +2,6 @@
 
 #include "harness/results/keyed_json.hpp"
 #include "harness/results/read_keyed.hpp"
-#include "roofline/json_text.hpp"
 
 namespace ridgebench {
 
@@ -12,13 +11,12 @@ nlohmann::ordered_json to_json(const StepRecord& record) {
   return json;
 }
 
-StepRecord parse_step(std::string_view line, const std::string& origin) {
-  const nlohmann::json checked = parse_json(line, origin);
-  const JsonObject json(checked, origin);
-  if (json.text("schema") != kStepSchema) json.reject("schema", kStepSchema);
-  StepRecord record;
-  read_object(json, parse_ordered(line), record);
-  return record;
+std::vector<StepRecord> read_steps(const std::filesystem::path& directory) {
+  std::vector<StepRecord> steps;
+  for_each_step(directory, [&](const JsonObject& json, const nlohmann::ordered_json& raw) {
+    read_object(json, raw, steps.emplace_back());
+  });
+  return steps;
 }
 
 }  // namespace ridgebench

@@ -3,36 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/results/key.hpp"
 #include "harness/results/record.hpp"
+#include "harness/results/step_rows.hpp"
 #include "harness/step/training_step.hpp"
 
 namespace ridgebench {
 
-inline constexpr const char* kStepSchema = "ridgebench.step/1";
-
 enum class StepKind : std::uint8_t { train, decode };
 constexpr auto names_of(StepKind) { return enum_names("step", "train", "decode"); }
-
-// The launches of a step that do the same for different layers, measured by themselves.
-struct StepPart {
-  std::string name;
-  std::string phase;
-  std::string operation;
-  std::string technique;
-  std::int64_t launches = 0;
-  double time_s = 0;
-  double flops = 0;
-  double bytes = 0;
-  std::optional<double> roof_s = std::nullopt;
-  std::optional<double> sheet_s = std::nullopt;
-};
 
 struct StepMoment {
   std::int64_t launch = 0;
@@ -82,6 +67,7 @@ struct StepRecord {
   std::optional<double> ci_high_s = std::nullopt;
   std::vector<double> samples_s = {};
   std::vector<StepPart> parts = {};
+  std::vector<StepCeiling> ceilings = {};
   std::optional<double> sum_of_operations_s = std::nullopt;
   std::optional<double> sum_of_roofs_s = std::nullopt;
   std::optional<double> sheet_s = std::nullopt;
@@ -107,18 +93,6 @@ struct StepRecord {
 inline constexpr Bounds kModelSize{.low = 1, .high = 1 << 20};
 
 // clang-format off
-inline constexpr KeyList kStepPartKeys{
-    Key{"name", &StepPart::name, "", "what the launches do: `forward`, `dX`, `optimizer`, ...; `norm`, `q`, `attention`, `gate`, ..."},
-    Key{"phase", &StepPart::phase, "", "train: `forward`, `backward`, `step` or `zero`; decode: `attention` or `network`, the halves of a layer"},
-    Key{"operation", &StepPart::operation, "", "the operation"},
-    Key{"technique", &StepPart::technique, "", "the technique that computes it"},
-    Key{"launches", &StepPart::launches, "", "in a step", {.low = 1}},
-    Key{"time_s", &StepPart::time_s, "s", "of all of them, back to back and without the rest of the step", kNotNegative},
-    Key{"flops", &StepPart::flops, "FLOP", "of all of them", kNotNegative},
-    Key{"bytes", &StepPart::bytes, "byte", "of all of them, compulsory", kNotNegative},
-    Key{"roof_s", &StepPart::roof_s, "s", "least time of them by the measured roofs; null without ceilings", kNotNegative},
-    Key{"sheet_s", &StepPart::sheet_s, "s", "least time by the data sheet; null without one", kNotNegative},
-};
 inline constexpr KeyList kStepMomentKeys{
     Key{"launch", &StepMoment::launch, "", "number of the launch", kCount},
     Key{"phase", &StepMoment::phase, "", "of that launch"},
@@ -147,7 +121,7 @@ inline constexpr KeyList kStepKeys{
     Key{"checkpoint", &StepRecord::checkpoint, "", "train: the value of --checkpoint"},
     Key{"micro_batches", &StepRecord::micro_batches, "", "train: parts of the batch, one after the other", {.low = 1, .high = kLargestSize}},
     Key{"zero_grad", &StepRecord::zero_grad, "", "train: how the gradients are cleared"},
-    Key{"model", &StepRecord::model, "", "decode: as --model names it; null of train, as the next six"},
+    Key{"model", &StepRecord::model, "", "decode: a built-in model, or the `model_type` and the sizes of a config.json; null of train, as the next six"},
     Key{"model_layers", &StepRecord::model_layers, "", "decode: of the whole model", kModelSize},
     Key{"context", &StepRecord::context, "", "decode: tokens of a sequence in the cache", {.low = 1, .high = kLargestSize}},
     Key{"heads", &StepRecord::heads, "", "decode: of queries", kModelSize},
@@ -163,6 +137,7 @@ inline constexpr KeyList kStepKeys{
     Key{"ci_high_s", &StepRecord::ci_high_s, "s", "upper end of that interval", kPositive},
     Key{"samples_s", &StepRecord::samples_s, "s", "of a step, in the order measured", kPositive},
     Key{"parts", &StepRecord::parts, "", "in the order of the step"},
+    Key{"ceilings", &StepRecord::ceilings, "", "the measured roofs: the rates of the ceilings that judge the parts"},
     Key{"sum_of_operations_s", &StepRecord::sum_of_operations_s, "s", "of the times of the parts", kPositive},
     Key{"sum_of_roofs_s", &StepRecord::sum_of_roofs_s, "s", "of the least times of the parts by the measured roofs", kPositive},
     Key{"sheet_s", &StepRecord::sheet_s, "s", "of their least times by the data sheet", kPositive},
@@ -185,13 +160,12 @@ inline constexpr KeyList kStepKeys{
     Key{"flags", &StepRecord::flags, "", "remarks, as of a row"},
 };
 // clang-format on
-constexpr const auto& keys_of(const StepPart*) { return kStepPartKeys; }
 constexpr const auto& keys_of(const StepMoment*) { return kStepMomentKeys; }
 constexpr const auto& keys_of(const StepCheck*) { return kStepCheckKeys; }
 constexpr const auto& keys_of(const StepRecord*) { return kStepKeys; }
 
 nlohmann::ordered_json to_json(const StepRecord& record);
-// Reads a line of step.jsonl; `origin` names it in messages. Throws UsageError.
-StepRecord parse_step(std::string_view line, const std::string& origin);
+// Reads every line of a folder's step.jsonl. Throws UsageError.
+std::vector<StepRecord> read_steps(const std::filesystem::path& directory);
 
 }  // namespace ridgebench

@@ -134,7 +134,7 @@ void check(const TrainingStep& step) {
   require(divides, "--micro-batches", step.micro_batches,
           fmt::format("a number that divides the batch of {}", step.batch));
   if (step.checkpoint.way == Checkpointing::Way::full && step.layers < 2) {
-    throw UsageError("--checkpoint full needs --layers 2 or more");
+    throw UsageError("--checkpoint full with --layers 1; allowed: --layers 2 or more");
   }
   check_step_format(
       step.format,

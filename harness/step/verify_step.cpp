@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 
 #include "harness/base/statistics.hpp"
 #include "harness/measure/problem.hpp"
@@ -27,6 +26,9 @@ void check_parts(const StepRecord& r, const StepProgram& program, Checker& check
     Work work{};
     for (const StepLaunch& launch : program.launches()) {
       if (launch.name != part.name || launch.phase != part.phase) continue;
+      check.require(launch.operation == part.operation && launch.shape.text() == part.shape.text(),
+                    fmt::format("{} of the step is {} of {}", part.name, launch.operation,
+                                launch.shape.text()));
       const Operation& operation = Registry::instance().operation(launch.operation);
       const Problem problem(operation, launch.shape, launch.format);
       ++launches;
@@ -95,6 +97,19 @@ void check_times(const StepRecord& r, Checker& check) {
   double sum_s = 0;
   for (const StepPart& part : r.parts) sum_s += part.time_s;
   check.equal("sum_of_operations_s", r.sum_of_operations_s.value_or(0), sum_s);
+  const auto check_sum = [&](const char* key, const std::optional<double>& stored, auto member) {
+    double sum = 0;
+    bool known = true;
+    for (const StepPart& part : r.parts) {
+      known = known && (part.*member).has_value();
+      sum += (part.*member).value_or(0);
+    }
+    check.require(stored.has_value() == known,
+                  fmt::format("{} is known if that of every part is", key));
+    if (stored && known) check.equal(key, *stored, sum);
+  };
+  check_sum("sum_of_roofs_s", r.sum_of_roofs_s, &StepPart::roof_s);
+  check_sum("sheet_s", r.sheet_s, &StepPart::sheet_s);
   check.equal("unexplained_s", r.unexplained_s.value_or(0), *r.time_s - sum_s);
   check_rates(r, check);
   if (r.mfu && r.hfu) check.equal("hfu", *r.hfu, *r.mfu * r.flops_executed / r.flops_model);
@@ -102,25 +117,17 @@ void check_times(const StepRecord& r, Checker& check) {
 
 }  // namespace
 
-bool holds_step(const std::filesystem::path& directory) {
-  std::error_code error;
-  return std::filesystem::exists(directory / kStepFile, error);
-}
-
 std::vector<std::string> verify_step(const std::filesystem::path& directory) {
   const std::string facts = (directory / "environment.json").string();
   std::vector<std::string> problems;
   check_provenance(parse_json(read_file(facts), facts), problems);
-  const std::string path = (directory / kStepFile).string();
-  std::istringstream lines(read_file(path));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const StepRecord record = parse_step(line, fmt::format("{}:{}", path, ++number));
+  const std::vector<StepRecord> steps = read_steps(directory);
+  for (const StepRecord& record : steps) {
     Checker check(record.id, problems);
     check_sizes(record, check);
     check_times(record, check);
   }
-  if (number == 0) problems.push_back(fmt::format("{} holds no step", kStepFile));
+  if (steps.empty()) problems.push_back(fmt::format("{} holds no step", kStepFile));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;
 }

@@ -8,9 +8,6 @@
 
 namespace ridgebench {
 
-// True if the folder holds a step.
-bool holds_step(const std::filesystem::path& directory);
-
 // One line per problem, empty for a sound folder: checksums, memory and FLOPs from the sizes, times
 // from the samples and the parts, and the verification. Throws UsageError for files that cannot be
 // read or do not follow the schema.

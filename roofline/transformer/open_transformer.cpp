@@ -43,7 +43,9 @@ Transformer open_transformer(const std::string& config) {
     return model;
   }
   if (const EmbeddedJson* const model = find_built_in(config)) {
-    return parse_transformer(model->text, std::string(model->name));
+    Transformer found = parse_transformer(model->text, std::string(model->name));
+    found.built_in = true;
+    return found;
   }
   if (std::filesystem::exists(config, ignored)) {
     throw UsageError(fmt::format("{}: is not a file; allowed: the config.json of a model", config));

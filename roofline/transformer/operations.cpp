@@ -43,6 +43,9 @@ std::vector<LinearProduct> linear_products(const Operation& matmul, const Transf
       const std::int64_t n = linear.outputs;
       const std::int64_t k = linear.inputs;
       add(Pass::forward, shape_of(matmul, rows, n, k, Layout::nt));
+      for (const std::int64_t outputs : linear.split) {
+        products.back().split.push_back(shape_of(matmul, rows, outputs, k, Layout::nt));
+      }
       if (!training) continue;
       add(Pass::dx, shape_of(matmul, rows, k, n, Layout::nn));
       add(Pass::dw, shape_of(matmul, n, k, rows, Layout::tn));

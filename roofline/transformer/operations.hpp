@@ -42,6 +42,8 @@ struct LinearProduct {
   Shape shape;
   std::int64_t layers;
   std::int64_t products;  // more than 1: experts
+  // Of a forward product: those that may compute it one after another, as Linear::split.
+  std::vector<Shape> split = {};
 };
 
 // Returns the products of a pass over `tokens` tokens. Experts share them evenly: of the experts

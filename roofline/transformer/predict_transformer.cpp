@@ -135,6 +135,20 @@ class Predictor {
     return each * static_cast<double>(shape["n"]) * static_cast<double>(shape["k"]);
   }
 
+  // The time of the product as a whole or, if that was not measured, of the products that compute
+  // it one after another.
+  [[nodiscard]] std::optional<double> achieved_s(const LinearProduct& linear) const {
+    std::optional<double> found_s = achieved_(matmul_.name, linear.shape);
+    if (found_s || linear.split.empty()) return found_s;
+    double sum_s = 0;
+    for (const Shape& shape : linear.split) {
+      const std::optional<double> one_s = achieved_(matmul_.name, shape);
+      if (!one_s) return std::nullopt;
+      sum_s += *one_s;
+    }
+    return sum_s;
+  }
+
   // The experts of a layer are one row: one launch may serve all of them.
   [[nodiscard]] Row row_of(const LinearProduct& linear) const {
     const auto products = static_cast<double>(linear.products);
@@ -150,7 +164,7 @@ class Predictor {
             linear.products,
             work,
             bounds_with(matmul_.engine, work, written, question_.format),
-            achieved_(matmul_.name, linear.shape)};
+            achieved_s(linear)};
     if (row.achieved_s) *row.achieved_s *= products;
     return row;
   }

@@ -203,6 +203,7 @@ Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
   warn_of_defaults(keys, model);
   warn_of_differences(keys, model);
   check_unread(keys, choice, model);
+  model.type = choice.type;
   model.not_plain = why_not_plain(keys, choice.type, model);
   return model;
 }

@@ -29,6 +29,7 @@ void add_linear(std::vector<Linear>& linears, const Linear& added) {
     linears.push_back(added);
   } else {
     found->layers += added.layers;
+    if (found->split != added.split) found->split.clear();
   }
 }
 
@@ -85,8 +86,13 @@ void add_attention(std::vector<Linear>& linears, const Attention& a, std::int64_
   } else {
     const std::int64_t queries = a.heads * a.head_dim * (a.output_gate ? 2 : 1);
     const std::int64_t made = a.head_dim + (a.values_are_keys ? 0 : a.value_dim);
-    add_linear(linears, {a.borrows ? "q" : "qkv", queries + (a.borrows ? 0 : a.kv_heads * made),
-                         width, a.layers});
+    const std::int64_t keys = a.kv_heads * a.head_dim;
+    Linear linear{a.borrows ? "q" : "qkv", queries + (a.borrows ? 0 : a.kv_heads * made), width,
+                  a.layers};
+    if (!a.borrows && !a.values_are_keys) {
+      linear.split = {queries, keys, a.kv_heads * a.value_dim};
+    }
+    add_linear(linears, linear);
   }
   add_indexer(linears, a, width);
   add_linear(linears, {"o", width, a.heads * a.value_dim, a.layers});
@@ -94,11 +100,16 @@ void add_attention(std::vector<Linear>& linears, const Attention& a, std::int64_
 
 void add_network(std::vector<Linear>& linears, const Network& n, std::int64_t width) {
   const std::int64_t inputs = n.inputs > 0 ? n.inputs : width;
-  const auto add = [&](std::string_view name, std::int64_t outputs, std::int64_t from) {
-    add_linear(linears,
-               {fmt::format("{}{}", n.prefix, name), outputs, from, n.layers, n.experts, n.active});
+  const auto add = [&](std::string_view name, std::int64_t outputs, std::int64_t from,
+                       std::vector<std::int64_t> split = {}) {
+    add_linear(linears, {fmt::format("{}{}", n.prefix, name), outputs, from, n.layers, n.experts,
+                         n.active, std::move(split)});
   };
-  add(n.gated ? "gate_up" : "up", n.gated ? 2 * n.width : n.width, inputs);
+  if (n.gated) {
+    add("gate_up", 2 * n.width, inputs, {n.width, n.width});
+  } else {
+    add("up", n.width, inputs);
+  }
   add("down", inputs, n.width);
 }
 

@@ -89,13 +89,17 @@ struct Linear {
   std::int64_t layers;       // that have it
   std::int64_t experts = 1;  // weights in each of these layers
   std::int64_t active = 1;   // weights that a token meets
+  // Outputs of the products that may compute it one after another: q, k and v, or gate and up.
+  std::vector<std::int64_t> split = {};
 
   [[nodiscard]] double parameters() const;
   [[nodiscard]] double active_parameters() const;
 };
 
 struct Transformer {
-  std::string name;  // as on the command line
+  std::string name;       // as on the command line
+  std::string type = {};  // model_type; empty: the config has none
+  bool built_in = false;
   std::int64_t layers;
   std::int64_t width;  // of the residual stream: hidden_size
   std::int64_t vocabulary;

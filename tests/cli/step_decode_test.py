@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from command_line import OK, ROW_FAILED, refused, ridgebench, strict_json
+from command_line import OK, ROOT, ROW_FAILED, refused, ridgebench, strict_json
 from ridgebench.plot import step as step_figures
 from ridgebench.steps import load_steps
 from step_records import changed_copy, rounded, step_of
@@ -19,6 +19,7 @@ CONFIG = {
     "vocab_size": 1000,
     "hidden_act": "silu",
 }
+BUILT_IN = sorted(path.stem for path in (ROOT / "roofline/models").glob("*.json"))
 SIZES = {"--batch": "2", "--context": "64", "--format": "fp32"}
 QUICK = ("--device", "cpu", "--seconds", "0.05")
 
@@ -127,7 +128,73 @@ def test_bad_input_is_one_line_before_anything_is_measured(keys, arguments, part
     assert not (tmp_path / "out").exists()
 
 
+def test_a_decode_step_of_one_sequence_has_no_matrix_product(tmp_path):
+    refused(decode(config(tmp_path), SIZES | {"--batch": 1, "--technique": "matmul=packed"}, *QUICK), "the step has no matmul", "matvec")
+
+
+@pytest.mark.parametrize("words", ["--batch 1 --context 1 --format fp16", "--batch 1 --context 33 --layers 2 --library",
+                                   "--batch 3 --context 7 --layers 3 --format bf16 --library"])  # fmt: skip
+def test_odd_sizes_are_measured_and_right(words, tmp_path):
+    odd = {"hidden_size": 30, "intermediate_size": 37, "num_attention_heads": 3, "num_key_value_heads": 1, "head_dim": 2}
+    done = ridgebench("step", "decode", "--model", config(tmp_path, **odd), *words.split(), "--device", "cpu", "--seconds", "0.01",
+                      "--out", tmp_path / "out")  # fmt: skip
+    step = step_of(tmp_path / "out")
+    assert (done.returncode, step["status"], step["reason"]) == (OK, "ok", None)
+    assert ridgebench("verify", tmp_path / "out").returncode == OK
+
+
+def test_the_id_depends_on_no_folder(tmp_path):
+    ids = []
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        reply = strict_json(decode(config(tmp_path / name), SIZES, "--device", "cpu", "--dry-run", "--json").stdout)
+        assert reply["model"] == "llama-6x256-heads:4-kv:2-d:64-network:512" and str(tmp_path) not in json.dumps(reply)
+        ids.append(reply["id"])
+    assert ids[0] == ids[1] == "decode/llama-6x256-heads:4-kv:2-d:64-network:512/layers:1/b:2/s:64/fp32@cpu"
+    other = strict_json(decode(config(tmp_path, intermediate_size=513), SIZES, "--device", "cpu", "--dry-run", "--json").stdout)
+    assert other["id"] not in ids
+    refused(decode(config(tmp_path), SIZES | {"--layers": 7}, "--dry-run"), f"the layers of {tmp_path}/config.json")
+
+
+@pytest.mark.parametrize("model", BUILT_IN)
+def test_every_built_in_model_is_served_or_refused_by_name(model):
+    done = decode(model, {"--batch": 2, "--context": 128}, "--device", "cpu", "--dry-run", "--json")
+    if model.startswith("llama"):
+        step = strict_json(done.stdout)
+        assert step["model"] == model and step["id"].startswith(f"decode/{model}/layers:1/b:2/s:128/bf16@")
+        assert step["peak_bytes"] == step["peak_predicted_bytes"]
+    else:
+        refused(done, f"{model}: ", "allowed: ")
+
+
+@pytest.mark.parametrize(
+    ("keys", "parts"),
+    [
+        ({"num_key_value_heads": 3}, ("num_key_value_heads is 3", "allowed: a divisor of num_attention_heads, 4")),
+        ({"num_key_value_heads": 8}, ("num_key_value_heads is 8", "allowed: a divisor")),
+        ({"num_key_value_heads": 0}, ("num_key_value_heads is 0", "allowed: a whole number")),
+        ({"head_dim": 0}, ("head_dim is 0", "allowed: a whole number")),
+        ({"hidden_size": 257}, ("num_attention_heads is 4", "allowed: a divisor of the width 257, or a head_dim")),
+        ({"model_type": ""}, ('model_type is ""', "allowed: a text that is not empty")),
+        ({"partial_rotary_factor": 0.5}, ("partial_rotary_factor is 0.5", "allowed: 1")),
+        ({"quantization_config": {"quant_method": "fp8"}}, ("quantization_config", "allowed: a config without it")),
+        ({"model_type": "minicpm3", "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "q_lora_rank": 8},
+         ("kv_lora_rank is 8", "allowed: attention without latent vectors")),
+    ],
+)  # fmt: skip
+def test_other_layers_are_refused_by_their_key(keys, parts, tmp_path):
+    refused(decode(config(tmp_path, **keys), SIZES, "--device", "cpu", "--dry-run"), *parts)
+
+
+@pytest.mark.parametrize(("text", "part"), [("", "not JSON"), ("[]", "allowed: an object"), ("{}", "keys of a decoder-only transformer are missing")])
+def test_a_file_that_is_no_config_is_refused(text, part, tmp_path):
+    (tmp_path / "config.json").write_text(text)
+    refused(decode(tmp_path / "config.json", SIZES, "--dry-run"), part)
+
+
 def test_an_unknown_model_is_refused():
+    refused(decode("", SIZES), "no model ''", "allowed: ")
+    refused(decode("/tmp", SIZES), "/tmp: is no file", "allowed: ")
     refused(decode("llama-9", SIZES), "no model 'llama-9'", "allowed: ")
 
 

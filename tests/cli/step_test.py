@@ -122,9 +122,30 @@ def test_techniques_are_those_that_were_named(tmp_path):
     ("arguments", "parts"),
     [
         (("--layers", "0"), ("--layers", "whole number")),
+        (("--layers", "7"), ("--layers", "At Most 1 required")),
         (("--micro-batches", "5"), ("--micro-batches 5", "allowed: a number that divides the batch of 24")),
         (("--checkpoint", "every:0"), ("'every:0'", "allowed: none, layer, sqrt, full, or every:K")),
         (("--checkpoint", "all"), ("'all'", "allowed: none, layer, sqrt, full, or every:K")),
+        (("--checkpoint", ""), ("''", "allowed: none, layer, sqrt, full, or every:K")),
+        (("--checkpoint", "every:"), ("'every:'", "whole number of layers")),
+        (("--checkpoint", "every:1.5"), ("'every:1.5'", "whole number of layers")),
+        (("--checkpoint", "every:-2"), ("'every:-2'", "whole number of layers")),
+        (("--checkpoint", "every:2:3"), ("'every:2:3'", "whole number of layers")),
+        (("--checkpoint", "EVERY:2"), ("'EVERY:2'", "allowed: none")),
+        (("--micro-batches", "48"), ("--micro-batches 48", "allowed: a number that divides the batch of 24")),
+        (("--micro-batches", "1.5"), ("'1.5' is not a whole number from 1 to 2^40",)),
+        (("--seed", "0.5"), ("'0.5' is not a whole number from 0 to 2^53",)),
+        (("--seed", "-1"), ("'-1' is not a whole number from 0 to 2^53",)),
+        (("--seconds", "0"), ("'0' is not a number of seconds",)),
+        (("--seconds", "nan"), ("'nan' is not a number of seconds",)),
+        (("--format", "int8"), ("--format int8; allowed: bf16, fp16, fp32",)),
+        (("--format", "bf16,fp32"), ("--format bf16,fp32; allowed: bf16, fp16, fp32",)),
+        (("--format", ""), ("--format ; allowed: bf16, fp16, fp32",)),
+        (("--zero-grad", "maybe"), ("'maybe'", "allowed: none, fill")),
+        (("--technique", "=naive"), ("'=naive'", "allowed: OPERATION=TECHNIQUE")),
+        (("--technique", "matmul=naive", "--technique", "matmul=packed"), ("each operation once",)),
+        (("--technique", "adamw=simd", "--optimizer", "sgd"), ("the step has no adamw", "sgd")),
+        (("--threads", "1"), ("--threads", "allowed")),
         (("--format", "fp8_e4m3"), ("fp8_e4m3", "allowed: bf16, fp16, fp32")),
         (("--format", "fp9"), ("fp9", "allowed")),
         (("--format", "tf32"), ("--format tf32; allowed: bf16, fp16, fp32",)),
@@ -142,6 +163,38 @@ def test_bad_input_is_one_line_before_anything_is_measured(arguments, parts, tmp
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "part"),
+    [
+        ("--layers", "1.5", "'1.5' is not a whole number from 1 to 10000"),
+        ("--layers", "10001", "'10001' is not a whole number from 1 to 10000"),
+        ("--width", "-1", "'-1' is not a whole number from 1 to 2^40"),
+        ("--width", "2e12", "'2e12' is not a whole number from 1 to 2^40"),
+        ("--batch", "0", "'0' is not a whole number from 1 to 2^40"),
+        ("--batch", "2.5", "'2.5' is not a whole number from 1 to 2^40"),
+        ("--batch", "many", "'many' is not a whole number from 1 to 2^40"),
+    ],
+)
+def test_bad_sizes_name_their_range(option, value, part):
+    sizes = dict(zip(SIZES[::2], SIZES[1::2])) | {option: value}
+    refused(train(*(word for pair in sizes.items() for word in pair), "--device", "cpu", "--dry-run"), option, part)
+
+
+def test_full_checkpoints_need_two_layers():
+    refused(train("--layers", "1", "--width", "8", "--batch", "8", "--checkpoint", "full", "--dry-run"), "--layers 1; allowed: --layers 2 or more")
+
+
+def test_an_empty_folder_or_device_is_refused(tmp_path):
+    for option in ("--out", "--device"):
+        refused(train(*SIZES, option, "", cwd=tmp_path), option, "an empty text names nothing")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("out", ["/dev/null", "/dev/full", "/proc/x"])
+def test_a_folder_that_cannot_be_written_is_refused(out):
+    refused(train(*SIZES, *QUICK, "--out", out), f"cannot write results to {out}", "allowed: a folder that can be written to")
+
+
+@pytest.mark.parametrize(
     ("sizes", "parts"),
     [
         (("6", "1e9", "24"), ("too large together", "allowed: layers x batch x width^2 up to 2^58")),
@@ -153,6 +206,52 @@ def test_bad_input_is_one_line_before_anything_is_measured(arguments, parts, tmp
 def test_a_step_without_end_is_refused_at_once(sizes, parts):
     layers, width, batch, *others = sizes
     refused(train("--layers", layers, "--width", width, "--batch", batch, "--device", "cpu", "--dry-run", *others), *parts)
+
+
+@pytest.mark.parametrize(("given", "recorded"), [("every:2k", "every:6"), ("every:1e0", "every:1"), ("every:99999999999999999999", "every:6"),
+                                                 ("every:3", "every:3"), ("layer", "layer"), ("sqrt", "sqrt")])  # fmt: skip
+def test_one_step_has_one_id_however_k_is_written(given, recorded):
+    step = strict_json(train(*SIZES, "--checkpoint", given, "--device", "cpu", "--dry-run", "--json").stdout)
+    assert step["checkpoint"] == recorded and f"/checkpoint:{recorded}/" in step["id"]
+
+
+# Widths that no vector divides, one row, one layer, one element, micro-batches of one row, each optimizer, each format.
+ODD = [
+    "--layers 1 --width 1 --batch 1",
+    "--layers 1 --width 1 --batch 1 --format bf16 --master --optimizer lion",
+    "--layers 2 --width 7 --batch 6 --micro-batches 6 --format fp16 --activation gelu --checkpoint sqrt",
+    "--layers 3 --width 33 --batch 5 --format bf16 --optimizer momentum --zero-grad fill --checkpoint every:99",
+    "--layers 7 --width 17 --batch 9 --micro-batches 3 --format fp16 --master --optimizer sgd --checkpoint full",
+    "--layers 5 --width 63 --batch 1 --activation gelu --checkpoint full --library",
+    "--layers 3 --width 65 --batch 3 --format bf16 --library --micro-batches 3 --zero-grad fill",
+]
+
+
+@pytest.mark.parametrize("words", ODD)
+def test_odd_sizes_are_measured_and_right(words, tmp_path):
+    done = train(*words.split(), "--device", "cpu", "--seconds", "0.01", "--out", tmp_path / "out")
+    step = step_of(tmp_path / "out")
+    assert (done.returncode, step["status"], step["reason"]) == (OK, "ok", None)
+    assert step["peak_bytes"] == step["peak_predicted_bytes"]
+    assert ridgebench("verify", tmp_path / "out").returncode == OK
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3, 5, 7])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("parts", [1, 6])
+def test_the_peak_of_few_layers_is_what_a_walk_counts(layers, activation, parts):
+    root = math.ceil(layers / math.ceil(math.sqrt(layers)))
+    for checkpoint, every in (("none", None), ("sqrt", root), ("every:1", 1), ("every:9", min(9, layers))):
+        done = train("--layers", layers, "--width", "7", "--batch", "6", "--activation", activation, "--micro-batches", parts,
+                     "--checkpoint", checkpoint, "--device", "cpu", "--dry-run", "--json")  # fmt: skip
+        step = strict_json(done.stdout)
+        assert step["peak_bytes"] == step["peak_predicted_bytes"] == counted(layers, 7, 6, parts, every, activation == "gelu")
+
+
+def test_a_dry_run_says_that_memory_is_too_little():
+    words = ("--width", "65536", "--batch", "1", "--device", "cpu", "--dry-run")
+    assert "are free: too little" in train("--layers", "1000", *words).stdout
+    assert "too little" not in train("--layers", "1", "--width", "8", "--batch", "1", "--device", "cpu", "--dry-run").stdout
 
 
 def test_too_little_memory_is_a_row_that_says_so(tmp_path):

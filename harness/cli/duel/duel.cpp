@@ -218,10 +218,10 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
           "--processes", request.processes,
           "Processes that share the seconds of a duel; default: on a GPU 3 where each has 22 s, "
           "else 1; on a host 40, in the profile 20")
-      ->transform(number_in(1, kMostProcesses, "a whole number from 1 to 1000"));
+      ->transform(whole_in(1, kMostProcesses, "a whole number from 1 to 1000"));
   command->add_flag(kOneProcess, options->one_process)->group("");
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
-      ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
+      ->transform(whole_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   command->add_option("--fill", options->fill, "normal, uniform, zeros or integers")
       ->type_name("FILL");
   command->add_option("--out", options->out, "Results folder; default: results/local/<time>")

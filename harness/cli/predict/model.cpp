@@ -11,6 +11,7 @@
 #include "harness/cli/predict/output.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/measured_times.hpp"
+#include "harness/results/step_rows.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/transformer/operations.hpp"
@@ -67,6 +68,19 @@ StateQuestion state_of(const ModelOptions& options, FormatPair products) {
   return state;
 }
 
+// The times of matrix products, and of the matrix-vector products that compute those of one row.
+BestTimes times_of_products(const std::string& device, const Operation& matmul, FormatPair format) {
+  BestTimes best = best_times(device, matmul, format);
+  const Operation& matvec = Registry::instance().operation("matvec");
+  for (const auto& [text, seconds] : best_times(device, matvec, format)) {
+    const Shape shape = parse_shape(text, matvec);
+    const std::string product = fmt::format("m:1/n:{}/k:{}/layout:nt", shape["m"], shape["n"]);
+    const auto [known, is_new] = best.try_emplace(parse_shape(product, matmul).text(), seconds);
+    if (!is_new) known->second = std::min(known->second, seconds);
+  }
+  return best;
+}
+
 nlohmann::ordered_json answer(const ModelOptions& options) {
   const Operation& matmul = Registry::instance().operation("matmul");
   const Transformer model = open_transformer(options.config);
@@ -84,7 +98,7 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
   const Format cache = product_format(question.format);
   const bool has_format =
       std::ranges::find(attention.formats, FormatPair(cache)) != attention.formats.end();
-  const BestTimes products_s = best_times(options.device, matmul, question.format);
+  const BestTimes products_s = times_of_products(options.device, matmul, question.format);
   const BestTimes attention_s =
       has_format ? best_times(options.device, attention, cache) : BestTimes{};
   const auto achieved = [&](std::string_view name, const Shape& shape) -> std::optional<double> {
@@ -92,7 +106,20 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
     const auto found = measured.find(shape.text());
     return found == measured.end() ? std::nullopt : std::optional(found->second);
   };
-  return predict_transformer(matmul, model, question, roofs, achieved);
+  bool found = false;
+  nlohmann::ordered_json reply =
+      predict_transformer(matmul, model, question, roofs, [&](auto name, const Shape& shape) {
+        const std::optional<double> seconds = achieved(name, shape);
+        found = found || seconds;
+        return seconds;
+      });
+  const auto results = results_of(options.device);
+  if (!found && results && holds_step(results->directory)) {
+    reply["notes"].push_back(
+        "the step measured no row of this table: `step decode` needs this --batch, --context and "
+        "--format, and so many --layers that no cache serves its parts");
+  }
+  return reply;
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ StepPlan plan_of_decode(const DecodeOptions& options) {
   step.layers = options.sizes.layers;
   step.batch = options.sizes.batch;
   step.context = options.sizes.context;
-  step.format = parse_format(options.step.format);
+  step.format = format_of(options.step);
+  check(step);  // messages name the model as the user does
+  step.model = recorded_name(model);
   print_model_warnings(model);
   return {step};
 }
@@ -34,7 +36,7 @@ void add_step_decode_command(CLI::App& step, const std::vector<std::string>& com
       "decode", "Measure layers of a transformer that write one token for each sequence");
   const auto options = std::make_shared<DecodeOptions>();
   options->step.format = "bf16";
-  const auto size = number_in(1, kLargestSize, "a whole number from 1 to 2^40");
+  const auto size = whole_in(1, kLargestSize, "a whole number from 1 to 2^40");
   command
       ->add_option("--model", options->model,
                    "A Hugging Face config.json, or " + transformer_names())
@@ -48,7 +50,7 @@ void add_step_decode_command(CLI::App& step, const std::vector<std::string>& com
       ->transform(size);
   command
       ->add_option("--layers", options->sizes.layers, "Layers of the model to measure; default 1")
-      ->transform(number_in(1, 1e4, "a whole number from 1 to 10000"));
+      ->transform(whole_in(1, 1e4, "a whole number from 1 to 10000"));
   command
       ->add_option("--format", options->step.format,
                    "Format of weights, cache and activations: bf16, fp16 or fp32; default bf16")

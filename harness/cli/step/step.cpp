@@ -66,19 +66,26 @@ void print(const StepRecord& record, double free_bytes, bool json) {
 
 }  // namespace
 
+Format format_of(const StepOptions& options) {
+  try {
+    return parse_format(options.format);
+  } catch (const UsageError&) {  // it would list the formats of all operations
+    throw UsageError(fmt::format("--format {}; allowed: bf16, fp16, fp32", options.format));
+  }
+}
+
 ExitCode run_step(const StepOptions& options, const std::vector<std::string>& command_line) {
   StepRequest request = options.request;
   request.techniques.named = named_techniques(options.techniques);
-  check_plan(request.plan);
   const Stopwatch clock;
   std::vector<std::unique_ptr<Device>> devices;
   devices.push_back(open_device(options.device));
   Device& device = *devices.front();
-  const StepRecord planned = describe_step(request, device);
-  require_techniques(program_of(request.plan), request.techniques, device);
+  const PlannedStep planned = plan_step(request, device);
+  require_techniques(planned.program, request.techniques, device);
   const double free_bytes = device.free_bytes();
   if (options.dry_run) {
-    print(planned, free_bytes, options.json);
+    print(planned.record, free_bytes, options.json);
     return ExitCode::fine;
   }
   static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
@@ -94,21 +101,21 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
   const std::string folder = printable(directory.given().string());
   StepRecord record;
   Watchdog watchdog([&] {
-    StepRecord hung = planned;
+    StepRecord hung = planned.record;
     hung.status = Status::failed;
     hung.reason = "a launch did not return: hung";
     end_hung(directory, to_json(hung), "files");
   });
   watchdog.start(std::chrono::duration<double>(kHung_s + kHungFactor * request.seconds));
   try {
-    record = measure_step(request, device, signalled);
+    record = measure_step(request, planned, device, signalled);
   } catch (const Interrupted&) {
     print_problem("interrupted before the step was measured; " + folder + " has no row");
     return ExitCode::undecided;
   }
   watchdog.stop();
-  directory.append(to_json(record));
   print(record, free_bytes, options.json);
+  directory.append(to_json(record));
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
@@ -125,14 +132,17 @@ void add_step_options(CLI::App& command, StepOptions& options) {
       ->type_name("OPERATION=TECHNIQUE");
   command.add_flag("--library", options.request.techniques.library,
                    "Take a library's technique where one serves the operation");
-  command.add_option("--device", options.device, kDeviceHelp)->type_name("DEVICE");
+  command.add_option("--device", options.device, kDeviceHelp)
+      ->check(not_empty())
+      ->type_name("DEVICE");
   command
       .add_option("--seconds", options.request.seconds,
                   "Seconds of samples of the step; its parts share as many")
       ->transform(number_in(1e-3, 1e6, "a number of seconds from 0.001 to 1e6"));
   command.add_option("--seed", options.request.seed, "Seed of the values")
-      ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
+      ->transform(whole_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   command.add_option("--out", options.out, "Results folder; default: results/local/<time>")
+      ->check(not_empty())
       ->type_name("DIR");
   command.add_flag("--dry-run", options.dry_run,
                    "Print the memory and the FLOPs of the step, and measure nothing");

@@ -24,6 +24,9 @@ struct StepOptions {
 // Adds them to a command, after its own options.
 void add_step_options(CLI::App& command, StepOptions& options);
 
+// The format of --format. Throws UsageError.
+Format format_of(const StepOptions& options);
+
 // Measures the step of `options.request.plan` on the device, prints it and keeps it in a results
 // folder; with --dry-run prints its memory and its FLOPs. Throws UsageError.
 ExitCode run_step(const StepOptions& options, const std::vector<std::string>& command_line);

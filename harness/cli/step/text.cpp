@@ -8,6 +8,7 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/text_table.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -19,24 +20,29 @@ std::string share(std::optional<double> part, std::optional<double> whole) {
   return part && whole && *whole > 0 ? fmt::format("{:.1f} %", 100 * *part / *whole) : "-";
 }
 
-std::string memory_text(const StepRecord& r, double free_bytes) {
+std::string free_text(const StepRecord& r, double free_bytes) {
+  const bool fits = static_cast<double>(r.arena_bytes) <= free_bytes;
+  return fmt::format("; {} are free{}", with_unit(free_bytes, "B"), fits ? "" : ": too little");
+}
+
+std::string memory_text(const StepRecord& r, std::optional<double> free_bytes) {
   const auto bytes = [](auto value) { return with_unit(static_cast<double>(value), "B"); };
   return fmt::format(
-      "memory   peak {} ({} predicted), in an allocation of {}; {} are free\n"
+      "memory   peak {} ({} predicted), in an allocation of {}{}\n"
       "FLOPs    {} of the model ({}), {} executed\n",
-      bytes(r.peak_bytes), bytes(r.peak_predicted_bytes), bytes(r.arena_bytes), bytes(free_bytes),
-      with_unit(r.flops_model, "FLOP"),
+      bytes(r.peak_bytes), bytes(r.peak_predicted_bytes), bytes(r.arena_bytes),
+      free_bytes ? free_text(r, *free_bytes) : "", with_unit(r.flops_model, "FLOP"),
       r.step == StepKind::train ? "6 x parameters x rows" : "2 x parameters x rows, and attention",
       with_unit(r.flops_executed, "FLOP"));
 }
 
 std::string parts_text(const StepRecord& r) {
   std::vector<Texts> table{{"part", "phase", "technique", "launches", "time", "of the step",
-                            "measured roof", "of the roof"}};
+                            "measured roof", "of the roof", "remark"}};
   for (const StepPart& part : r.parts) {
     table.push_back({part.name, part.phase, part.technique, fmt::format("{}", part.launches),
                      seconds(part.time_s), share(part.time_s, r.time_s), seconds(part.roof_s),
-                     share(part.roof_s, part.time_s)});
+                     share(part.roof_s, part.time_s), part.served_by_cache ? kServedByCache : ""});
   }
   return padded_table(table);
 }
@@ -81,7 +87,7 @@ std::string rates_text(const StepRecord& r) {
 
 }  // namespace
 
-std::string step_text(const StepRecord& r, double free_bytes) {
+std::string step_text(const StepRecord& r, std::optional<double> free_bytes) {
   std::string text = fmt::format("{}\n{}", printable(r.id), memory_text(r, free_bytes));
   if (r.reason) text += fmt::format("{}: {}\n", name(r.status), printable(*r.reason));
   if (!r.time_s) return text;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -21,18 +23,21 @@ StepPlan plan_of_train(const TrainOptions& options) {
   step.activation = parse<Activation>(options.activation);
   step.optimizer = parse<Optimizer>(options.optimizer);
   step.zero_grad = parse<ZeroGrad>(options.zero_grad);
-  step.format = parse_format(options.step.format);
+  step.format = format_of(options.step);
   const std::string& checkpoint = options.step.request.plan.checkpoint;
   step.checkpoint = parse_checkpointing(checkpoint, step.layers);
-  return {step, checkpoint};
+  check(step);
+  // One step has one id, however K is written.
+  const bool every = checkpoint.starts_with("every:");
+  return {step, every ? fmt::format("every:{}", step.checkpoint.layers) : checkpoint};
 }
 
 void add_train_sizes(CLI::App& command, TrainOptions& options) {
   TrainingStep& step = options.sizes;
-  const auto size = number_in(1, kLargestSize, "a whole number from 1 to 2^40");
+  const auto size = whole_in(1, kLargestSize, "a whole number from 1 to 2^40");
   command.add_option("--layers", step.layers, "Layers of the network")
       ->required()
-      ->transform(number_in(1, 1e4, "a whole number from 1 to 10000"));
+      ->transform(whole_in(1, 1e4, "a whole number from 1 to 10000"));
   command.add_option("--width", step.width, "Inputs and outputs of a layer")
       ->required()
       ->transform(size);

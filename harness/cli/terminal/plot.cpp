@@ -110,7 +110,7 @@ void add_terminal_plot(CLI::App& command) {
       ->check(not_empty())
       ->needs(directory);
   command.add_option("--width", options->width, "Columns; default: those of the terminal, or 80")
-      ->transform(number_in(kFewestColumns, kMostColumns, "a whole number from 60 to 140"));
+      ->transform(whole_in(kFewestColumns, kMostColumns, "a whole number from 60 to 140"));
   command.add_flag("--ascii", options->ascii, "No braille; default if the locale is not UTF-8");
   command.add_flag("--no-color", options->no_color, "No colours; also where NO_COLOR is set");
   command.callback([options] { plot_on_terminal(*options); });

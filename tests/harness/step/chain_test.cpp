@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <variant>
 #include <vector>
 
@@ -137,6 +139,54 @@ TEST_F(StepOnHost, LossAndGradientsAreThoseOfTheNetwork) {
       EXPECT_GT(found->loss_error, 0);
     }
   }
+}
+
+// The launches at the end of such a step set the gradients to zero: the next step adds to them.
+TEST_F(StepOnHost, GradientsAreComparedBeforeTheStepClearsThem) {
+  for (const std::int64_t parts : {1, 3}) {
+    TrainingStep step = small_step(Activation::relu, "every:2", parts);
+    step.zero_grad = ZeroGrad::fill;
+    Chain one = chain(step);
+    EXPECT_TRUE(one.check(1).passed());
+    const auto found = compare_end_to_end(one, step, device_);
+    EXPECT_TRUE(found->passed()) << found->gradients_error;
+    EXPECT_GT(found->gradients_error, 0);
+    run(one);
+    EXPECT_THAT(gradients(one), ::testing::Each(0.0F));
+  }
+}
+
+TEST_F(StepOnHost, AStepThatAddsToItsGradientsBeginsWithZeros) {
+  TrainingStep step = small_step(Activation::gelu, "none");
+  step.zero_grad = ZeroGrad::fill;
+  Chain one = chain(step);
+  const auto& tensors = one.program().tensors();
+  for (TensorId id = 0; id < tensors.size(); ++id) {
+    if (tensors[id].kind != "gradients" || !tensors[id].name.starts_with('G')) continue;
+    auto* const data = static_cast<float*>(one.data(id));
+    std::fill_n(data, tensors[id].elements, std::numeric_limits<float>::quiet_NaN());
+  }
+  one.fill();
+  EXPECT_THAT(gradients(one), ::testing::Each(0.0F));
+}
+
+// Launches share weights, and an arena gives the memory of a tensor to later ones.
+TEST_F(StepOnHost, TouchedBytesCountOnce) {
+  const TrainingStep step = small_step(Activation::relu, "none");
+  const Chain one = chain(step);
+  const std::vector<StepLaunch>& launches = one.program().launches();
+  std::vector<std::size_t> forward;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i].name == "forward") forward.push_back(i);
+  }
+  const std::int64_t w = 72 * 72 * 4;
+  const std::int64_t u = 24 * 72 * 4;
+  EXPECT_EQ(one.touched_bytes(std::vector{forward.front()}), w + 2 * u);
+  EXPECT_EQ(one.touched_bytes(std::vector{forward.front(), forward.front()}), w + 2 * u);
+  // The outputs before the activation take one tensor of memory in turn, or two.
+  const std::int64_t all = one.touched_bytes(forward);
+  EXPECT_GE(all, 5 * (w + u));
+  EXPECT_LE(all, 5 * (w + 2 * u));
 }
 
 // Every launch is right on what it meets, and the step is wrong: a tensor was freed too early.

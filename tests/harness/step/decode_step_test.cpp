@@ -302,6 +302,31 @@ TEST_F(DecodeOnHost, LayersAreThoseOfAModel) {
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(output[i], x[i], 1e-4) << i;
 }
 
+// Products of one sequence are matrix-vector products, with the FLOPs and the bytes of the others.
+TEST_F(DecodeOnHost, ProductsOfOneSequenceReadTheirWeightsInOrder) {
+  DecodeStep step = small_decode(2);
+  step.batch = 1;
+  const StepProgram program = decode_program(step);
+  EXPECT_EQ(program.count("matmul"), 0);
+  EXPECT_EQ(program.count("matvec"), 14);
+  double flops = 0;
+  for (const StepLaunch& launch : program.launches()) {
+    if (launch.operation != "matvec") continue;
+    flops += 2 * static_cast<double>(launch.shape["m"]) * static_cast<double>(launch.shape["n"]);
+  }
+  EXPECT_EQ(flops, 2 * step.parameters());
+  EXPECT_EQ(place(program).peak_bytes, predicted_peak_bytes(step));
+  for (const bool library : {false, true}) {
+    Chain chain(device_, program, {.library = library}, 5);
+    const ChainCheck found = chain.check(1);
+    EXPECT_TRUE(found.passed()) << found.wrong;
+    for (std::size_t i = 0; i < program.launches().size(); ++i) {
+      if (program.launches()[i].operation != "matvec" || library) continue;
+      EXPECT_EQ(chain.implementation(i).technique.name, "row_by_row");
+    }
+  }
+}
+
 TEST_F(DecodeOnHost, BackToBackTheBitsAreThoseOfTheCheckedLaunches) {
   for (const Format format : {Format::bf16, Format::fp16, Format::fp32}) {
     DecodeStep step = small_decode(3);
