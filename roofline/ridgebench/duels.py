@@ -7,12 +7,11 @@ from typing import Any, Optional
 from ridgebench import program
 from ridgebench.files import ResultsError, decoded, lines_of
 from ridgebench.printers import markdown_table
-from ridgebench.records import commit_of, date_of, parse, read_environment
+from ridgebench.records import DUELS_FILE, commit_of, date_of, parse, read_environment
 from ridgebench.result_tables import captioned, size_text
 from ridgebench.text import clean, markdown
 from ridgebench.view import ORDER, ordered
 
-_NAME = "duels.jsonl"
 NONE = "No duel has been published yet."
 _FIRST_SCHEMA = "ridgebench.duel/1"  # its intervals take neighbouring quads as independent
 
@@ -122,7 +121,7 @@ def load_duels(folder: Path) -> _Duels:
     """Reads a folder of duels; raises ResultsError for anything that is missing or malformed."""
     environment = clean(read_environment(folder / "environment.json"))
     records, torn = [], False
-    for origin, line in lines_of(folder / _NAME):
+    for origin, line in lines_of(folder / DUELS_FILE):
         if not line.endswith(b"\n"):
             torn = True
             break
@@ -196,5 +195,5 @@ def published_duels(root: Path, device: str) -> Optional[Path]:
     def started(folder: Path) -> str:
         return read_environment(folder / "environment.json")["started"] or ""
 
-    found = [path.parent for path in (root / "results").glob(f"{device or '*'}/*/{_NAME}")]
+    found = [path.parent for path in (root / "results").glob(f"{device or '*'}/*/{DUELS_FILE}")]
     return max((folder for folder in found if folder.parent.name != "local"), key=started, default=None)

@@ -1,13 +1,23 @@
 """Results directories that several commands take in one line: each run counts once."""
 
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable, Protocol, TypeVar
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Run
 
 
-def each_once(folders: list[Path], load: Callable[[Path], Run]) -> list[Run]:
+class _Opened(Protocol):
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def environment(self) -> dict[str, Any]: ...
+
+
+_Results = TypeVar("_Results", bound=_Opened)
+
+
+def each_once(folders: list[Path], load: Callable[[Path], _Results]) -> list[_Results]:
     """The runs of the folders without links to others of them, as `results/local/*` has one that is called latest.
 
     Raises ResultsError for a folder that is named twice, and for a copy: a run is known by its run_id.
@@ -18,7 +28,7 @@ def each_once(folders: list[Path], load: Callable[[Path], Run]) -> list[Run]:
     for folder in kept:
         if places.setdefault(folder.resolve(), folder) is not folder:
             raise ResultsError(f"{folder}: named twice; allowed: each results directory once")
-    runs: dict[str, Run] = {}
+    runs: dict[str, _Results] = {}
     for run in map(load, kept):
         number = run.environment["run_id"]
         if runs.setdefault(number, run) is not run:

@@ -16,6 +16,9 @@ from ridgebench.files import ResultsError, decoded, lines_of, malformed, parse_j
 from ridgebench.text import clean
 
 SCHEMAS = ROOT / "results" / "schema"
+DUELS_FILE = "duels.jsonl"
+STEP_FILE = "step.jsonl"
+_OTHER_RESULTS = {DUELS_FILE: "duels", STEP_FILE: "a step"}  # files of a folder that is no run
 BROKEN = ("wrong", "suspect", "invalid", "failed")  # statuses of rows that should have a time and have none, worst first
 
 
@@ -207,11 +210,20 @@ def _make_row(record: Any, origin: str) -> Row:
     return row
 
 
+def other_results(folder: Path) -> Optional[str]:
+    """'duels' or 'a step' of a folder that holds these and no run; else None."""
+    if (folder / "records.jsonl").exists():
+        return None
+    return next((holds for name, holds in _OTHER_RESULTS.items() if (folder / name).exists()), None)
+
+
 def read_rows(path: Path, turns_of: Optional[Callable[[dict], Any]] = None) -> tuple[list[Row], bool]:
     """All finished rows, and whether an unfinished last line was left out.
 
     A killed run may leave its last line without an end. An id that comes twice is refused.
     """
+    if holds := other_results(path.parent):
+        raise ResultsError(f"{path.parent} holds {holds}; allowed: a folder that `ridgebench run` wrote")
     rows: dict[str, Row] = {}
     for origin, line in lines_of(path):
         if not line.endswith(b"\n"):

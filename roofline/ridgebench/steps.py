@@ -5,10 +5,21 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ridgebench.files import ResultsError, decoded, lines_of
-from ridgebench.records import parse, read_environment
+from ridgebench.records import STEP_FILE, parse, read_environment
 from ridgebench.text import clean
 
-_NAME = "step.jsonl"
+# Kinds of memory from the bottom of a picture to its top, and what a person calls them; the long-lived ones lie below.
+KINDS = {
+    "parameters": "parameters",
+    "optimizer": "optimizer",
+    "cache": "keys and values",  # of decoding, which has no optimizer
+    "gradients": "gradients",
+    "input": "input and labels",
+    "loss": "loss",
+    "output": "results",
+    "activations": "activations",
+    "activation_gradients": "gradients of activations",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class StepFolder:
 
 
 def holds_step(folder: Path) -> bool:
-    return (folder / _NAME).is_file()
+    return (folder / STEP_FILE).is_file()
 
 
 def _step(record: dict[str, Any]) -> Step:
@@ -66,7 +77,7 @@ def _step(record: dict[str, Any]) -> Step:
 def load_steps(folder: Path) -> StepFolder:
     """The steps of a results folder; raises ResultsError for what is missing or malformed."""
     environment = clean(read_environment(folder / "environment.json"))
-    steps = [_step(clean(parse(decoded(line, origin), "step", origin))) for origin, line in lines_of(folder / _NAME)]
+    steps = [_step(clean(parse(decoded(line, origin), "step", origin))) for origin, line in lines_of(folder / STEP_FILE)]
     if not steps:
-        raise ResultsError(f"{folder / _NAME}: no step; allowed: a folder that `ridgebench step` wrote")
+        raise ResultsError(f"{folder / STEP_FILE}: no step; allowed: a folder that `ridgebench step` wrote")
     return StepFolder(folder, environment, steps)

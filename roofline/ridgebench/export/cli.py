@@ -1,15 +1,15 @@
-"""Writes the rows of results directories as a table: CSV, Markdown, Parquet, or metrics for Prometheus."""
+"""Writes the rows of runs, or the parts and the memory of steps, as a table: CSV, Markdown, Parquet, or metrics for Prometheus."""
 
 import argparse
 import sys
 from pathlib import Path
 
 from ridgebench.command_line import OK, Parser
-from ridgebench.each_once import each_once
-from ridgebench.export import frame, table, text
-from ridgebench.files import ResultsError, write_named
+from ridgebench.export import frame, results, step_tables, text
+from ridgebench.files import write_named
+from ridgebench.steps import holds_step
 
-_FORMATS = {"csv": text.to_csv, "md": text.to_markdown, "prom": text.to_prometheus}
+_FORMATS = {"csv": text.to_csv, "md": text.to_markdown}
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -20,25 +20,34 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     kinds.add_argument("--md", dest="kind", action="store_const", const="md", help="the main columns, for a page")
     kinds.add_argument("--parquet", dest="kind", action="store_const", const="parquet", help="every column; needs -o")
     kinds.add_argument("--prom", dest="kind", action="store_const", const="prom", help="Prometheus's text format")
+    parser.add_argument("--rows", choices=step_tables.ROWS,
+                        help="of folders of a step: its parts (default), the step, or its memory at each launch")
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
     options = parser.parse_args(arguments)
     if options.kind == "parquet" and options.out is None:
         parser.error("--parquet needs -o FILE")
+    if options.kind == "prom" and options.rows:
+        parser.error("--prom has the metrics of a step and of its parts; allowed: --rows with --csv, --md or --parquet")
     if options.out is not None and options.out.exists() and not options.out.is_file():
         parser.error(f"-o {options.out} is not a regular file; allowed: a new file or one to replace")
     return options
 
 
+def _metrics(folders: list[Path]) -> str:
+    if any(map(holds_step, folders)):
+        return text.steps_to_prometheus(*results.rows_of_steps(folders))
+    return text.to_prometheus(results.table_of(folders, None).rows)
+
+
 def main(arguments: list[str]) -> int:
     options = _parse(arguments)
-    rows = [row for run in each_once(options.results, table.load) for row in table.lines(run)]
-    keys = [(row["run"], row["id"]) for row in rows]
-    if len(set(keys)) < len(keys):
-        raise ResultsError("two of the folders have one name and rows in common; allowed: folders of different names")
     if options.kind == "parquet":
-        write_named(options.out, frame.parquet(rows))
-    elif options.out:
-        write_named(options.out, _FORMATS[options.kind](rows))
+        write_named(options.out, frame.parquet(results.table_of(options.results, options.rows)))
+        return OK
+    prom = options.kind == "prom"
+    written = _metrics(options.results) if prom else _FORMATS[options.kind](results.table_of(options.results, options.rows))
+    if options.out:
+        write_named(options.out, written)
     else:
-        sys.stdout.write(_FORMATS[options.kind](rows))
+        sys.stdout.write(written)
     return OK

@@ -2,46 +2,47 @@
 
 import io
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from ridgebench.command_line import CommandError
-from ridgebench.each_once import each_once
-from ridgebench.export import table
+from ridgebench.export.results import table_of
+from ridgebench.export.table import Table
 
 _PANDAS = {"string": "string", "number": "float64", "integer": "Int64", "boolean": "boolean"}
 
 
-def _pandas_frame(rows: list[dict[str, Any]]) -> Any:
+def _pandas_frame(table: Table) -> Any:
     import pandas
 
-    return pandas.DataFrame({name: pandas.array([row[name] for row in rows], dtype=_PANDAS[kind])
-                             for name, kind in table.columns().items()})
+    return pandas.DataFrame({name: pandas.array([row[name] for row in table.rows], dtype=_PANDAS[kind])
+                             for name, kind in table.columns.items()})
 
 
-def _polars_frame(rows: list[dict[str, Any]]) -> Any:
+def _polars_frame(table: Table) -> Any:
     import polars
 
     types = {"string": polars.String, "number": polars.Float64, "integer": polars.Int64, "boolean": polars.Boolean}
-    return polars.DataFrame({name: [row[name] for row in rows] for name in table.columns()},
-                            schema={name: types[kind] for name, kind in table.columns().items()})
+    return polars.DataFrame({name: [row[name] for row in table.rows] for name in table.columns},
+                            schema={name: types[kind] for name, kind in table.columns.items()})
 
 
-def load(*folders: Union[str, Path]) -> Any:
+def load(*folders: Union[str, Path], rows: Optional[str] = None) -> Any:
     """All rows of results directories as a data frame of pandas or, without it, of polars.
 
-    One line per row; the names of the columns end in their unit (SI base units). Raises CommandError, whose text is one
-    line, for results that cannot be read or are given twice, and without both libraries.
+    One line per row; the names of the columns end in their unit (SI base units). Of folders of a step, `rows` chooses
+    "parts" (the default), "step" or "memory". Raises CommandError, whose text is one line, for results that cannot be
+    read or are given twice, and without both libraries.
     """
-    rows = [row for run in each_once(list(map(Path, folders)), table.load) for row in table.lines(run)]
+    table = table_of(list(map(Path, folders)), rows)
     for make in (_pandas_frame, _polars_frame):
         try:
-            return make(rows)
+            return make(table)
         except ModuleNotFoundError:
             continue
     raise CommandError("a data frame needs pandas or polars; `pip install pandas` installs one")
 
 
-def parquet(rows: list[dict[str, Any]]) -> bytes:
+def parquet(table: Table) -> bytes:
     """A Parquet file. Raises CommandError without pyarrow and polars."""
     file = io.BytesIO()
     try:
@@ -49,12 +50,12 @@ def parquet(rows: list[dict[str, Any]]) -> bytes:
         from pyarrow.parquet import write_table
     except ModuleNotFoundError:
         try:
-            _polars_frame(rows).write_parquet(file)
+            _polars_frame(table).write_parquet(file)
             return file.getvalue()
         except ModuleNotFoundError:
             raise CommandError("Parquet needs pyarrow or polars; `pip install pyarrow` installs one") from None
     types = {"string": pyarrow.string(), "number": pyarrow.float64(), "integer": pyarrow.int64(),
              "boolean": pyarrow.bool_()}
-    arrays = [pyarrow.array([row[name] for row in rows], types[kind]) for name, kind in table.columns().items()]
-    write_table(pyarrow.table(arrays, names=list(table.columns())), file)
+    arrays = [pyarrow.array([row[name] for row in table.rows], types[kind]) for name, kind in table.columns.items()]
+    write_table(pyarrow.table(arrays, names=list(table.columns)), file)
     return file.getvalue()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, Optional
 
 from ridgebench.command_line import CommandError
+from ridgebench.records import other_results
 from ridgebench.text import one_line
 
 NODES = "nodes"  # below the folder of a fleet: nodes/gn1/attempt-1
@@ -69,7 +70,7 @@ def walked_places(root: Path) -> list[Place]:
         if OF_NODE in files:
             found[folder] = _node_place(root, folder)
             folders.clear()
-        elif OF_RESULTS in files:
+        elif OF_RESULTS in files and not other_results(folder):
             steps = folder.relative_to(root).parts
             found[folder] = Place(folder, one_line(steps[0]) if steps else None, 1, False)
             folders.clear()

@@ -5,7 +5,7 @@ from typing import Sequence
 
 from ridgebench.plot import labels
 from ridgebench.plot import step as figures
-from ridgebench.steps import Step
+from ridgebench.steps import KINDS, Step
 from ridgebench.units import digits, percent, seconds
 
 from .counting import LARGE, wide
@@ -83,8 +83,8 @@ def _memory(step: Step, command: str) -> Slide:
 def _draw_memory(step: Step, stage: Stage) -> None:
     """Bands of live bytes over the launches of the step, and the predicted peak as a line."""
     panel, theme, layout = wide(stage), stage.theme, stage.panel.layout
-    kinds = [kind for kind in figures.KINDS if any(moment.live.get(kind) for moment in step.timeline)]
-    panel.swatches([(name, colour, colour) for name, colour in map(figures.KINDS.get, kinds)])
+    kinds = [kind for kind in KINDS if any(moment.live.get(kind) for moment in step.timeline)]
+    panel.swatches([(KINDS[kind], figures.COLOUR_OF_KIND[kind], figures.COLOUR_OF_KIND[kind]) for kind in kinds])
     scale, unit = figures.unit_of(step.record["peak_bytes"])
     peak = step.record["peak_predicted_bytes"] / scale
     text = f"{digits(peak)} {unit}"
@@ -95,7 +95,7 @@ def _draw_memory(step: Step, stage: Stage) -> None:
     below = [0.0] * len(step.timeline)
     for kind in kinds:
         above = [under + moment.live.get(kind, 0) / scale for under, moment in zip(below, step.timeline)]
-        axes.stairs(above, edges, baseline=below, fill=True, color=figures.KINDS[kind][1], lw=0)
+        axes.stairs(above, edges, baseline=below, fill=True, color=figures.COLOUR_OF_KIND[kind], lw=0)
         below = above
     axes.axhline(peak, color=theme.ink, lw=2, ls=(0, (5, 3)))
     axes.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.04 * peak))

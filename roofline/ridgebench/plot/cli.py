@@ -92,6 +92,13 @@ def _open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
     return [view for view, _ in found], [folder for _, folder in found]
 
 
+def _refuse_options_of_runs(options: argparse.Namespace, folder: Path) -> None:
+    given = {name: getattr(options, name) for name in ("on", "roof", "points", "device", "style", "op", "format", "point", "paper")}
+    given["formats"] = options.formats.numbers
+    for name in (name for name, value in given.items() if value):
+        raise ResultsError(f"--{name} is of the figures of a run, and {folder} holds a step; allowed: --theme, --out, --formats svg,pdf,png")
+
+
 def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
     """The figures of data sheets alone, of one run, or of several together; asks about points that are too fast."""
     if not options.results and options.style == "reference":
@@ -101,6 +108,7 @@ def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
     if any(map(holds_step, options.results)):
         if len(options.results) > 1:
             raise ResultsError("the figures of a step are those of one folder; allowed: one results directory")
+        _refuse_options_of_runs(options, options.results[0])
         return step.figures(load_steps(options.results[0]))
     views, folders = _open_views(options)
     if len(views) > 1:

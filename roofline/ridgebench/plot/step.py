@@ -7,7 +7,7 @@ from typing import Callable, Optional
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.steps import Part, Step, StepFolder
+from ridgebench.steps import KINDS, Part, Step, StepFolder
 from ridgebench.units import digits, percent, seconds
 
 from . import labels
@@ -17,17 +17,16 @@ from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 
 _GROUPS = ("products", "attention", "optimizer", "the rest")
 COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN}
-# Kinds of memory from the bottom of the picture to its top; the long-lived ones lie below.
-KINDS = {
-    "parameters": ("parameters", BLUE),
-    "optimizer": ("optimizer", VERMILLION),
-    "cache": ("keys and values", VERMILLION),  # of decoding, which has no optimizer
-    "gradients": ("gradients", GREEN),
-    "input": ("input and labels", "#8C8C8C"),
-    "loss": ("loss", "#5C5C5C"),
-    "output": ("results", "#5C5C5C"),
-    "activations": ("activations", PURPLE),
-    "activation_gradients": ("gradients of activations", "#B8860B"),
+COLOUR_OF_KIND = {
+    "parameters": BLUE,
+    "optimizer": VERMILLION,
+    "cache": VERMILLION,
+    "gradients": GREEN,
+    "input": "#8C8C8C",
+    "loss": "#5C5C5C",
+    "output": "#5C5C5C",
+    "activations": PURPLE,
+    "activation_gradients": "#B8860B",
 }
 _PLACES = {
     "forward": "in the forward pass",
@@ -41,7 +40,7 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
 def _group(part: Part) -> str:
-    if part.operation == "matmul":
+    if part.operation in ("matmul", "matvec"):
         return "products"
     return part.name if part.name in _GROUPS else "the rest"
 
@@ -176,7 +175,7 @@ def unit_of(value: float) -> tuple[float, str]:
 def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     figure, page, top = _page(found, step, memory_title(step), theme)
     kinds = [kind for kind in KINDS if any(moment.live.get(kind) for moment in step.timeline)]
-    top = _legend(page, [KINDS[kind] for kind in kinds], top, theme)
+    top = _legend(page, [(KINDS[kind], COLOUR_OF_KIND[kind]) for kind in kinds], top, theme)
     left, bottom = 0.95, 0.75
     axes = add_axes(figure, left, bottom, WIDTH - left - MARGIN, top - bottom - 0.25)
     scale, unit = unit_of(step.record["peak_bytes"])
@@ -184,7 +183,7 @@ def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     below = [0.0] * len(step.timeline)
     for kind in kinds:
         above = [low + moment.live.get(kind, 0) / scale for low, moment in zip(below, step.timeline)]
-        axes.stairs(above, edges, baseline=below, fill=True, color=KINDS[kind][1], lw=0)
+        axes.stairs(above, edges, baseline=below, fill=True, color=COLOUR_OF_KIND[kind], lw=0)
         below = above
     peak = step.record["peak_predicted_bytes"] / scale
     axes.axhline(peak, color=theme.ink, lw=1.2, ls=(0, (5, 3)))

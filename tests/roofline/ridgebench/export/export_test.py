@@ -144,11 +144,11 @@ def test_schema_prints_every_schema(capsys):
 
 
 def test_rows_say_whether_their_roof_moved_and_whether_the_run_ended(edit):
-    assert {(row["doubted"], row["unfinished"]) for row in table.lines(table.load(GOLDEN))} == {(None, False)}, "older than the key"
+    assert {(row["doubted"], row["unfinished"]) for row in table.table_of([table.load(GOLDEN)]).rows} == {(None, False)}, "older than the key"
     name = read_records(GOLDEN)[3]["id"]
     folder = edit(lambda _, environment: environment.update(controls=[], doubted={name: ["a"]}, ended=None))
-    assert [row["id"] for row in table.lines(table.load(folder)) if row["doubted"]] == [name]
-    assert all(row["unfinished"] for row in table.lines(table.load(folder)))
+    assert [row["id"] for row in table.table_of([table.load(folder)]).rows if row["doubted"]] == [name]
+    assert all(row["unfinished"] for row in table.table_of([table.load(folder)]).rows)
 
 
 def test_a_data_frame_counts_each_run_once():
