@@ -7,6 +7,7 @@ import pytest
 from command_line import OK, ROOT, ROW_FAILED, refused, ridgebench, strict_json
 from ridgebench.plot import step as step_figures
 from ridgebench.steps import load_steps
+from ridgebench.units import percent
 from step_records import changed_copy, rounded, step_of
 
 CONFIG = {
@@ -230,7 +231,7 @@ def test_plot_draws_the_waterfall_and_the_memory(measured, tmp_path):
     (step,) = load_steps(folder).steps
     share = step.record["attention_share"]
     step.record["sum_of_operations_s"] = step.record["time_s"]  # whatever else the machine did
-    assert f"attention is {100 * share:.0f} % of its parts" in step_figures.waterfall_title(step).replace("≈", "")
+    assert f"attention is {percent(share)} % of its parts" in step_figures.waterfall_title(step).replace("≈", "")
     text = (tmp_path / "step-waterfall.svg").read_text("utf-8")
     assert "2 of 6 layers of" in text and "tokens of each in the cache" in text and "attention" in text
     assert "keys and values" in (tmp_path / "step-memory.svg").read_text("utf-8")

@@ -36,6 +36,8 @@ _PLACES = {
 }
 _LARGE = 14.0  # points
 _MOST_SLOWER = 1.25  # a part by itself reads less from the caches than in the step
+_MOST_ABOVE = 1.1  # times a measured roof: as for a row that is above a ceiling
+_MEASURED = "the measured roof"
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -76,9 +78,18 @@ def _slower_alone(step: Step) -> float:
     return ratio if ratio > _MOST_SLOWER else 0.0
 
 
+def _above_roof(step: Step) -> float:
+    """How many times the measured roof the step or its products reach, if that is more than noise; else 0."""
+    shares = shares_of(step)
+    ratio = max(shares.products, shares.executed) if shares and shares.of == _MEASURED else 0.0
+    return ratio if ratio > _MOST_ABOVE else 0.0
+
+
 def doubt(step: Step) -> str:
-    """The reason for which nothing is claimed of the parts of a step; empty without one."""
-    ratio = _slower_alone(step) if step.ok else 0.0
+    """The reason for which nothing is claimed of the parts of a step, or of its roofs; empty without one."""
+    ratio, above = (_slower_alone(step), _above_roof(step)) if step.ok else (0.0, 0.0)
+    if above and not ratio:
+        return f"Its products reach {above:.2g} times the measured roof, as if another process had slowed the ceiling: no claim rests on it"
     return f"Its parts by themselves took {ratio:.2g} times as long as the step, as beside another process: no claim rests on them" if ratio else ""
 
 
@@ -89,7 +100,7 @@ def waterfall_title(step: Step) -> str:
     parts = _sums(step, lambda part: part.time_s) or {}
     shown, are = ("attention", "is") if record["step"] == "decode" else ("products", "are")
     of_parts = f"{shown} {are} {percent(parts[shown] / sum(parts.values()))} % of its parts"
-    if record["sum_of_roofs_s"] is None:
+    if record["sum_of_roofs_s"] is None or _above_roof(step):
         return f"The step takes {seconds(record['time_s'])}; {of_parts}"
     share = f"{percent(record['sum_of_roofs_s'] / record['time_s'])} %"
     return f"The step takes {seconds(record['time_s'])}, of which the roofs need {share}; {of_parts}"
@@ -245,12 +256,14 @@ def shares_of(step: Step) -> Optional[_Shares]:
         return None
     executed = sum(filter(None, least)) / time
     model = executed * record["flops_model"] / record["flops_executed"]
-    return _Shares(sum(filter(None, least)) / alone, executed, model, "the measured roof",
+    return _Shares(sum(filter(None, least)) / alone, executed, model, _MEASURED,
                    ("by the FLOPs it executes", "by the FLOPs of the model"))
 
 
 def mfu_title(shares: _Shares, step: Step) -> str:
     """'Products reach 75 % of the data sheet's peak, the step 46 %: 38 % of its time is not products'"""
+    if _above_roof(step):
+        return f"The step takes {seconds(step.record['time_s'])}; the measured roof is too low for a share"
     if _slower_alone(step):
         return f"The step reaches {percent(shares.executed)} % of {shares.of}"
     reached = f"Products reach {percent(shares.products)} % of {shares.of}, the step {percent(shares.executed)} %"

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from command_line import OK, ridgebench
@@ -24,14 +25,22 @@ def test_its_figures_are_drawn(folder, tmp_path):
     assert "as predicted" in text and "activations" in text and "backward" in text and "profile" not in text
 
 
+def under_roof(step, share: float):
+    """The step with parts that reach this share of their roofs."""
+    parts = [replace(part, roof_s=share * part.time_s) for part in step.parts]
+    step.record["sum_of_roofs_s"] = sum(part.roof_s for part in parts)
+    return replace(step, parts=parts)
+
+
 def test_titles_follow_from_the_record(folder):
     (step,) = load_steps(folder).steps
+    step = under_roof(step, 0.5)
     record = step.record
     roofs, whole = record["sum_of_roofs_s"], record["time_s"]
     record["sum_of_operations_s"] = whole  # whatever else the machine did
     products = sum(part.time_s for part in step.parts if part.operation == "matmul") / sum(part.time_s for part in step.parts)
     title = step_figures.waterfall_title(step)
-    assert f"the roofs need {100 * roofs / whole:.0f} %" in title.replace("≈", "") or roofs > whole
+    assert f"the roofs need {100 * roofs / whole:.0f} %" in title.replace("≈", "")
     assert f"products are {100 * products:.0f} %" in title
     assert "as predicted" in step_figures.memory_title(step)
     record["peak_predicted_bytes"] *= 2
@@ -53,6 +62,16 @@ def test_titles_claim_nothing_of_parts_that_were_slower_by_themselves(folder, tm
     assert ridgebench("plot", copy, "--out", tmp_path, "--formats", "svg").returncode == OK
     for name in ("mfu-of-a-step.svg", "step-waterfall.svg"):
         assert "took 2 times as long as the step" in (tmp_path / name).read_text("utf-8")
+
+
+def test_titles_claim_nothing_of_a_roof_below_its_products(folder):
+    (step,) = load_steps(folder).steps
+    step = under_roof(step, 6)
+    step.record["sum_of_operations_s"] = step.record["time_s"]
+    titles = step_figures.waterfall_title(step) + step_figures.mfu_title(step_figures.shares_of(step), step)
+    assert "roofs need" not in titles and "reach" not in titles and "products are" in titles
+    assert step_figures.doubt(step).startswith("Its products reach ") and "times the measured roof" in step_figures.doubt(step)
+    assert not step_figures.doubt(under_roof(step, 0.5))
 
 
 def test_the_mfu_stands_beside_that_of_the_products(folder, tmp_path):
