@@ -15,6 +15,7 @@ from ridgebench.compare.report import Comparison
 from ridgebench.compare.session import ARMS, Session
 from ridgebench.files import read
 from ridgebench.patterns import Pattern
+from ridgebench.text import quoted
 
 from .readers import FEWEST, NO_MATCH, READERS, Reader, gbench_filter
 from .readings import Metric, Readings
@@ -104,7 +105,8 @@ class CommandSession(Session):
             raise CommandError(f"{self.named(arm, folder)} {_how_it_ended(code)}: {self.last_words(folder)}", ROW_FAILED)
         rows = self.load(folder).rows
         if folder == self.reference and not any(row.status == "ok" for row in rows):
-            why = f" ('{rows[0].id}': {rows[0].reason})" if rows else ""
+            chosen = "" if self.filter is None else f" that --filter {quoted(self.filter)} matches"
+            why = f" ('{rows[0].id}': {rows[0].reason})" if rows else chosen
             raise CommandError(f"the {arm} measured no row{why}; allowed: one or more", USAGE)
 
     def output(self, folder: Path) -> tuple[str, str]:

@@ -132,6 +132,8 @@ def test_what_follows_the_dashes_and_the_place_of_the_result(bench):
         (["--reader", "csv", "--baseline", "true", "--baseline", "true"], "--baseline comes twice"),
         (["--reader", "csv", "--baseline", "true", "--candidate", "true", "--pairs", "4"], "from 5 to 1000"),
         (["--reader", "csv", "--baseline", "true", "--candidate", "true", "--filter", "("], "not a regular expression"),
+        (["--reader", "csv", "--baseline", r"printf 'name,value\na,1\n'", "--candidate", "true", "--filter", "^zz"],
+         "the baseline measured no row that --filter '^zz' matches; allowed: one or more"),
         (["--reader", "csv", "--baseline", "true", "--candidate", "true", "--turns", "samples"], "--turns needs"),
         (["--reader", "ridgebench", "--baseline", "true", "--candidate", "true", "--metric", "x"], "are not for"),
         (["--reader", "ridgebench", "--baseline", "true --out x", "--candidate", "true"], "--out is not allowed"),
