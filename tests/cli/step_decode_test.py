@@ -195,7 +195,7 @@ def test_a_file_that_is_no_config_is_refused(text, part, tmp_path):
 
 def test_an_unknown_model_is_refused():
     refused(decode("", SIZES), "no model ''", "allowed: ")
-    refused(decode("/tmp", SIZES), "/tmp: is no file", "allowed: ")
+    refused(decode("/tmp", SIZES), "/tmp: is not a file", "allowed: ")
     refused(decode("llama-9", SIZES), "no model 'llama-9'", "allowed: ")
 
 
