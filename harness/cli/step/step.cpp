@@ -10,6 +10,7 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/base/terminal.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/doctor/conditions.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
@@ -92,10 +93,13 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
   RunRequest environment_request;
   environment_request.device = options.device;
   environment_request.seed = request.seed;
-  auto environment = make_environment(environment_request, read_machine(devices), command_line);
+  const MachineFacts before = read_machine(devices);
+  const doctor::Findings conditions = doctor::conditions_of(environment_request.fill, before);
+  auto environment = make_environment(environment_request, before, command_line);
+  doctor::add_conditions(environment, conditions);
   ResultsDirectory directory(options.out.empty() ? create_default_folder().string() : options.out,
                              false, kStepFile);
-  note_without_lock(directory);
+  note_conditions(directory, conditions);
   directory.write_environment(environment);
   listen_for_signals();
   const std::string folder = printable(directory.given().string());

@@ -9,10 +9,14 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/text_table.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/suspect.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
+
+// A step that is faster than its roofs by this factor is so by more than noise, as a row is.
+constexpr double kAboveRoofs = 1 + kSuspectMargin;
 
 std::string seconds(std::optional<double> value) { return value ? with_unit(*value, "s") : "-"; }
 
@@ -61,7 +65,13 @@ std::string times_text(const StepRecord& r) {
   }
   table.push_back(
       {"unexplained by the parts", seconds(r.unexplained_s), share(r.unexplained_s, r.time_s)});
-  return padded_table(table);
+  std::string text = padded_table(table);
+  if (r.sum_of_roofs_s && *r.sum_of_roofs_s > kAboveRoofs * chain_s) {
+    text +=
+        "note: the step is faster than its measured roofs: caches served it, or another process "
+        "slowed the ceilings\n";
+  }
+  return text;
 }
 
 // The rates of a decode step, and what follows from them for the whole model.
