@@ -31,34 +31,6 @@ int report(const std::string& what, ExitCode code) {
   return static_cast<int>(code);
 }
 
-// Adds what is allowed to CLI11's message, which says what was wrong.
-std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* command = &app;
-  std::string path;  // "plan train "
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().back();
-    path += command->get_name() + " ";
-  }
-  const auto commands = command->get_subcommands(nullptr);
-  if (command->get_require_subcommand_min() == 0) {
-    return fmt::format("{}; `ridgebench {}--help` lists what is allowed", error.what(), path);
-  }
-  std::string allowed;
-  for (const CLI::App* one : commands) {
-    allowed += (allowed.empty() ? "" : ", ") + one->get_name();
-  }
-  const std::vector<std::string> unknown = command->remaining();
-  if (!unknown.empty() && unknown.front().starts_with("--benchmark_")) {
-    return fmt::format("{} is a flag of `run`: ridgebench run {}", unknown.front(),
-                       unknown.front());
-  }
-  if (!path.empty()) path.back() = ':';
-  const std::string where = path.empty() ? "" : path + " ";
-  return unknown.empty() ? fmt::format("{}a command is missing; allowed: {}", where, allowed)
-                         : fmt::format("{}unknown command or flag '{}'; allowed: {}", where,
-                                       unknown.front(), allowed);
-}
-
 // Kernels of others join the registry after the command line was read and before a command runs.
 void add_load_option(CLI::App& app) {
   const auto files = std::make_shared<std::vector<std::string>>();
@@ -92,10 +64,6 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code,
 }
 
 }  // namespace
-
-void print_problem(std::string_view text) {
-  write_error(fmt::format("ridgebench: {}\n", printable(text)));
-}
 
 CommandFailure command_failure(const std::exception_ptr& exception) {
   try {

@@ -13,7 +13,8 @@
 
 namespace CLI {
 class App;
-}
+class ParseError;
+}  // namespace CLI
 
 namespace ridgebench {
 
@@ -45,6 +46,9 @@ CommandFailure command_failure(const std::exception_ptr& exception);
 
 // Prints "ridgebench: TEXT" as one printable line on stderr.
 void print_problem(std::string_view text);
+
+// Adds what is allowed to CLI11's message, which says what was wrong.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
 
 // Runs a command line and returns the exit code. Prints an error as one line on stderr.
 int run_command_line(int argc, char** argv);
