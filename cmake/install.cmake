@@ -30,6 +30,8 @@ install(DIRECTORY roofline/ridgebench DESTINATION "${ridgebench_data}/roofline" 
 install(DIRECTORY roofline/devices DESTINATION "${ridgebench_data}/roofline")
 install(DIRECTORY results/schema DESTINATION "${ridgebench_data}/results")
 install(FILES LICENSE DESTINATION "${ridgebench_data}")
+install(FILES "${CMAKE_BINARY_DIR}/playground/playground.js" "${CMAKE_BINARY_DIR}/playground/playground.wasm"
+  DESTINATION "${ridgebench_data}/playground" OPTIONAL)  # where the target `playground` was built
 foreach(library fmt nlohmann_json CLI11 benchmark re2)  # their licenses ask that a binary brings them
   if(library IN_LIST RIDGEBENCH_BUILT_LIBRARIES)
     describe_third_party(${library})

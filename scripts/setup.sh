@@ -4,6 +4,7 @@
 #   scripts/setup.sh            to build, measure and draw
 #   scripts/setup.sh --dev      also what the tests need
 #   scripts/setup.sh --checks   also what scripts/check.sh needs
+#   scripts/setup.sh --web      also what builds the playground
 # Exit codes: 0 the sources can be built, 2 usage, 8 something is missing without which they cannot.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,8 +32,9 @@ for argument in "$@"; do
       checks=yes
       packages+=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev libomp-19-dev valgrind)
       ;;
+    --web) packages+=(emscripten librange-v3-dev) ;;
     *)
-      echo "setup.sh: unknown argument '$argument'; allowed: --dev, --checks" >&2
+      echo "setup.sh: unknown argument '$argument'; allowed: --dev, --checks, --web" >&2
       exit 2
       ;;
   esac

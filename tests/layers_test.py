@@ -28,6 +28,7 @@ MAY_INCLUDE = {
     "harness/step": BELOW_HARNESS | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step"},
     "harness/cli": BELOW_HARNESS
     | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step", "harness/cli"},
+    "harness/web": BELOW_HARNESS | {"harness/cli"},
     "harness/c": BELOW_HARNESS
     | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step", "harness/cli", "harness/c"},
 }

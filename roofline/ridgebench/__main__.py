@@ -15,6 +15,7 @@ COMMANDS = {
     "report": ("report.cli", "Make one HTML page of runs and data sheets: roofline, table, provenance"),
     "slides": ("lecture.slides", "Draw the slides of a lecture, from a data sheet or over a run"),
     "exercises": ("exercises.cli", "Print exercises for a class, their answers, or a student's marks"),
+    "playground": ("playground.cli", "Make one HTML page that answers what-if questions in a browser"),
     "compare": ("compare.cli", "Describe two stored runs of ridgebench"),
     "gate": ("gate.cli", "Judge whether a change made any benchmark slower, by pairs of processes"),
     "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, list, drift"),

@@ -13,7 +13,7 @@ from command_line import OK, ROOT, environment, refused, ridgebench
 SHEETS = sorted(path.stem for path in (ROOT / "roofline" / "devices").glob("h100-*.json"))
 # A line, and the words that may stand at its end.
 OFFERED = [
-    ("ridgebench pl", {"plan", "plot"}),
+    ("ridgebench pl", {"plan", "playground", "plot"}),
     ("ridgebench plan tra", {"train", "transfer"}),
     ("ridgebench plan train --pr", {"--precision", "--price-per-gpu-hour"}),
     ("ridgebench run --profile ", {"quick", "standard", "full", "lecture"}),

@@ -78,7 +78,7 @@ def test_a_missing_library_is_one_line(command):
 def test_an_unknown_command_is_refused():
     done = start(ROOT / "scripts" / "python.sh", "-m", "ridgebench", "draw", PYTHON=sys.executable)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "unknown command 'draw'; allowed: plot, report, slides, exercises, compare, " in done.stderr and done.stderr.count("\n") == 1
+    assert "unknown command 'draw'; allowed: plot, report, slides, exercises, playground, compare, " in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_help_lists_the_commands():

@@ -96,7 +96,7 @@ def test_without_pip_the_fuzzer_is_named(machine):
 def test_an_unknown_argument_is_refused(machine):
     done = machine.call("setup.sh", "--devel")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "'--devel'; allowed: --dev, --checks" in done.stderr
+    assert "'--devel'; allowed: --dev, --checks, --web" in done.stderr
 
 
 PYTHONS = [

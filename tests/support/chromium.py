@@ -92,11 +92,16 @@ class Browser:
 
     def navigate(self, path: Path, fragment: str = "") -> None:
         """Goes to a file, and waits until it is loaded; with a fragment from an empty page, so that it is loaded anew."""
-        for url in (*(["about:blank"] if fragment else []), path.resolve().as_uri() + fragment):
-            self._loaded = False
-            self.send("Page.navigate", url=url)
-            while not self._loaded:
-                self._note(self._message())
+        if fragment:
+            self.visit("about:blank")
+        self.visit(path.resolve().as_uri() + fragment)
+
+    def visit(self, url: str) -> None:
+        """Goes to another page than the present one, and waits until it is loaded."""
+        self._loaded = False
+        self.send("Page.navigate", url=url)
+        while not self._loaded:
+            self._note(self._message())
 
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression."""

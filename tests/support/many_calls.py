@@ -7,12 +7,12 @@ import subprocess
 from command_line import environment
 
 
-def answers(calls: list[list[str]]) -> list[tuple[int, str]]:
-    """The exit code and the text of each call."""
+def answers(calls: list[list[str]], **variables: str) -> list[tuple[int, str]]:
+    """The exit code and the text of each call, with these environment variables."""
     text = "".join(json.dumps(words) + "\n" for words in calls)
     done = subprocess.run(
         [os.environ["RIDGEBENCH_CALLS"]], input=text, capture_output=True, check=True, encoding="utf-8",
-        env=environment(),
+        env=environment(**variables),
     )  # fmt: skip
     found, printed = [], []
     for line in done.stdout.split("\n"):
