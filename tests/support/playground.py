@@ -3,16 +3,12 @@
 import json
 import os
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
+import chromium
 import pytest
-from command_line import ROOT
 from many_calls import answers
-
-sys.path.append(str(ROOT / "tests/roofline/ridgebench/report"))
-import chromium  # noqa: E402
 
 MODEL = Path(os.environ.get("RIDGEBENCH_BUILD", "")) / "playground"
 SKIPS = [
