@@ -8,9 +8,9 @@
 #include <limits>
 #include <set>
 
+#include "harness/results/files/results_files.hpp"
 #include "harness/results/keyed_json.hpp"
 #include "harness/results/read_keyed.hpp"
-#include "harness/results/results_directory.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/json_text.hpp"

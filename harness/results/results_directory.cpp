@@ -33,15 +33,6 @@ constexpr std::array<std::string_view, 7> kWritten{
     "environment.json", kRecordsFile, kDuelsFile,  kStepFile,
     "benchmark.json",   kJudgedFile,  "SHA256SUMS"};
 
-// The files of results, of which a folder has one, and what each holds.
-struct ResultsFile {
-  std::string_view name;
-  std::string_view holds;
-};
-constexpr std::array kResultsFiles{ResultsFile{kRecordsFile, "a run"},
-                                   ResultsFile{kDuelsFile, "duels"},
-                                   ResultsFile{kStepFile, "a step"}};
-
 // Length of the file up to and including its last newline. Throws UsageError if it cannot be read.
 off_t whole_lines(const std::filesystem::path& path) {
   const std::string text = read_file(path.string());
@@ -114,16 +105,6 @@ std::pair<int, bool> open_records(const std::filesystem::path& folder,
 }
 
 }  // namespace
-
-void require_run(const std::filesystem::path& directory) {
-  std::error_code error;
-  if (exists(directory / kRecordsFile, error)) return;
-  for (const ResultsFile& other : kResultsFiles) {
-    if (other.name == kRecordsFile || !exists(directory / other.name, error)) continue;
-    throw UsageError(fmt::format("{} holds {}; allowed: a folder that `ridgebench run` wrote",
-                                 directory.string(), other.holds));
-  }
-}
 
 ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file)
     : given_(std::move(path)), path_(std::filesystem::absolute(given_)), file_(file) {

@@ -9,14 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "harness/results/files/results_files.hpp"
 #include "harness/results/files/whole_file.hpp"
 #include "harness/results/record.hpp"
 
 namespace ridgebench {
-
-inline constexpr std::string_view kRecordsFile = "records.jsonl";
-inline constexpr std::string_view kDuelsFile = "duels.jsonl";
-inline constexpr std::string_view kStepFile = "step.jsonl";
 
 class ResultsDirectory {
  public:
@@ -65,9 +62,6 @@ class ResultsDirectory {
   int records_ = -1;
   bool locked_ = false;
 };
-
-// Throws UsageError if the folder holds duels or a step, and no run.
-void require_run(const std::filesystem::path& directory);
 
 // The files that SHA256SUMS lists, as far as they exist.
 inline constexpr std::array kChecked{"environment.json", "records.jsonl",  "duels.jsonl",

@@ -1,0 +1,25 @@
+// The files of results: a folder has one of them, which says what it holds.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+namespace ridgebench {
+
+inline constexpr std::string_view kRecordsFile = "records.jsonl";
+inline constexpr std::string_view kDuelsFile = "duels.jsonl";
+inline constexpr std::string_view kStepFile = "step.jsonl";
+
+struct ResultsFile {
+  std::string_view name;
+  std::string_view holds;
+};
+inline constexpr std::array kResultsFiles{ResultsFile{kRecordsFile, "a run"},
+                                          ResultsFile{kDuelsFile, "duels"},
+                                          ResultsFile{kStepFile, "a step"}};
+
+// Throws UsageError if the folder holds duels or a step, and no run.
+void require_run(const std::filesystem::path& directory);
+
+}  // namespace ridgebench
