@@ -35,7 +35,8 @@ def faster(row: Row, factor: float) -> Row:
     """The row at this share of its memory roof."""
     rate = factor * row.roof["bytes_per_s"]
     seconds = row.bytes / rate
-    return replace(row, bytes_per_s=rate, flops_per_s=row.flops / seconds, time_median_s=seconds, fraction_of_measured_roof=factor)
+    times = dict.fromkeys(("time_median_s", "time_ci_low_s", "time_ci_high_s"), seconds)
+    return replace(row, bytes_per_s=rate, flops_per_s=row.flops / seconds, fraction_of_measured_roof=factor, **times)
 
 
 def with_rate(factor: float) -> list[Row]:
