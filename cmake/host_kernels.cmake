@@ -80,8 +80,9 @@ function(add_host_kernels target)
   target_link_libraries(${target} INTERFACE ridgebench_common)
 endfunction()
 
-# Sets <result> to the level of this processor, in the form of the list above, if the kernels are compiled for it only. The
-# program then refuses other processors, because it would measure slower kernels there, or none.
+# Sets <result> to the level of this processor, in the form of the list above, if the kernels are compiled for it only; all
+# levels are compiled if it cannot be found out. The program refuses other processors, because it would measure slower kernels
+# there, or none. Each configuration looks anew, because the folder may have come from another machine.
 function(native_level result)
   set(${result} "" PARENT_SCOPE)
   if(NOT RIDGEBENCH_HOST_LEVELS MATCHES "^(all|native)$")
@@ -95,8 +96,13 @@ function(native_level result)
 "#include \"kernels/common/isa_level.cpp\"
 int main() { return static_cast<int>(ridgebench::host_isa()) + 1; }
 ")
-  try_run(level compiled "${CMAKE_BINARY_DIR}/native_level" "${source}" CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR}"
-    CXX_STANDARD 20)
-  set(${result} v${level}:${level} PARENT_SCOPE)
-  set_source_files_properties(kernels/common/isa_level.cpp PROPERTIES COMPILE_DEFINITIONS RIDGEBENCH_ONLY_ISA=v${level})
+  unset(RIDGEBENCH_NATIVE_LEVEL CACHE)
+  unset(RIDGEBENCH_NATIVE_LEVEL_COMPILES CACHE)
+  try_run(RIDGEBENCH_NATIVE_LEVEL RIDGEBENCH_NATIVE_LEVEL_COMPILES "${CMAKE_BINARY_DIR}/native_level" "${source}"
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR}" CXX_STANDARD 20)
+  if(RIDGEBENCH_NATIVE_LEVEL MATCHES "^[234]$")
+    set(level "${RIDGEBENCH_NATIVE_LEVEL}")
+    set(${result} v${level}:${level} PARENT_SCOPE)
+    set_source_files_properties(kernels/common/isa_level.cpp PROPERTIES COMPILE_DEFINITIONS RIDGEBENCH_ONLY_ISA=v${level})
+  endif()
 endfunction()

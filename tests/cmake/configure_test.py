@@ -174,6 +174,21 @@ def test_host_kernels_are_for_all_levels_or_for_this_processor(tmp_path):
     assert "RIDGEBENCH_ONLY_ISA" not in commands and set(re.findall(r"RIDGEBENCH_ISA=(\w+)", commands)) >= isas
 
 
+def test_a_build_folder_of_another_processor_gets_the_level_of_this_one(tmp_path):
+    arguments = ("-S", ROOT, "-B", tmp_path / "build", "-DRIDGEBENCH_TESTS=OFF", "-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_HOST_LEVELS=native")
+
+    def level() -> set[str]:
+        assert cmake(*arguments).returncode == 0
+        return set(re.findall(r"RIDGEBENCH_ONLY_ISA=\w+", (tmp_path / "build/compile_commands.json").read_text()))
+
+    first, cache = level(), tmp_path / "build/CMakeCache.txt"
+    text = cache.read_text()
+    stale = re.sub(r"(RIDGEBENCH_NATIVE_LEVEL:INTERNAL)=.*", r"\1=9", text)
+    assert (stale != text) == bool(first)
+    cache.write_text(stale)
+    assert level() == first
+
+
 COMPILERS = [
     ("GNU", "10.2.1", 8, "/opt/c++ (GNU 10.2.1) is too old: ridgebench needs GCC 11 or clang 16, or newer"),
     ("Clang", "15.0.7", 8, "/opt/c++ (Clang 15.0.7) is too old: ridgebench needs GCC 11 or clang 16, or newer"),
