@@ -8,6 +8,17 @@ from typing import Any
 # A page's own scripts and its style, by their hashes; nothing that a browser would have to request.
 POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="@@policy@@">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>@@title@@</title>
+<style>@@style@@</style>
+</head>
+"""
+
 
 def digest(text: str) -> str:
     """The hash of an inline script or style as a Content-Security-Policy names it."""
@@ -20,7 +31,10 @@ def script_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def filled(template: str, parts: dict[str, str]) -> str:
-    """The template with each part in place of its @@name@@. One pass: a text that looks like a placeholder stays a text."""
-    pieces = template.split("@@")
+def filled(body: str, parts: dict[str, str]) -> str:
+    """The page with each part in place of its @@name@@; the head takes the policy, the title and the style.
+
+    One pass: a text that looks like a placeholder stays a text.
+    """
+    pieces = (_HEAD + body).split("@@")
     return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))

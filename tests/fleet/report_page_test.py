@@ -41,8 +41,7 @@ def test_numbers_are_legible_on_every_step(theme):
 def test_the_page_shows_another_row_and_the_other_theme(tmp_path):
     fleet = changed(make_fleet(), {("gn2", 3): lambda gpu: slowed(gpu, 0.08, "dram_read", "loaded")})
     (tmp_path / "report.html").write_text(page.document(assess(fleet)), "utf-8")
-    browser = chromium.Browser(tmp_path / "profile")
-    try:
+    with chromium.Browser(tmp_path / "profile") as browser:
         browser.open(tmp_path / "report.html")
         cell = f"document.getElementById('c{at(fleet, 'gn2', 3)}')"
         first = browser.run(f"{cell}.textContent")
@@ -60,5 +59,3 @@ def test_the_page_shows_another_row_and_the_other_theme(tmp_path):
         assert browser.run("getComputedStyle(document.documentElement).backgroundColor") != light
         assert browser.errors == [] and all(url.startswith("file:") for url in browser.requests)
         assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-    finally:
-        browser.close()

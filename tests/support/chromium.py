@@ -36,7 +36,10 @@ class Browser:
             self.send(f"{domain}.enable")
         self.send("Emulation.setFocusEmulationEnabled", enabled=True)  # a headless window is else not the active one
 
-    def close(self) -> None:
+    def __enter__(self) -> "Browser":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         os.close(self._write)  # the browser ends with its pipe
         try:
             self._process.wait(10)

@@ -9,15 +9,13 @@ from functools import cache
 from pathlib import Path
 
 from ridgebench.command_line import ROOT
-from ridgebench.files import ResultsError
+from ridgebench.files import ResultsError, read
+from ridgebench.html_page import POLICY, digest, filled, script_json
 from ridgebench.plot.style import THEMES, Theme
-from ridgebench.report.page import digest, script_json
 from ridgebench.text import clean
 
 _ASSETS = Path(__file__).parent / "assets"
 _FILES = ("environment.json", "records.jsonl")  # what `--on DIR` reads
-# The page's own scripts and style, by their hashes, and the compiled model; nothing that a browser would have to request.
-_POLICY = "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval'; style-src {style}; base-uri 'none'; form-action 'none'"
 
 
 @dataclass(frozen=True)
@@ -30,23 +28,23 @@ class _Run:
 
 
 def _rows(text: bytes) -> bytes:
-    """The verified rows of records.jsonl without what no question reads: samples but the first, and telemetry."""
+    """The verified rows of records.jsonl, each with its first sample and without telemetry: no question reads the rest."""
     rows = (row for row in map(json.loads, text.splitlines()) if row["status"] == "ok")
     short = (row | {"samples_s": row["samples_s"][:1], "telemetry": {}} for row in rows)
     return "".join(json.dumps(row) + "\n" for row in short).encode()
 
 
 def read_run(folder: Path) -> _Run:
-    """What the page needs of a results directory. Raises ResultsError."""
+    """Reads a results directory for the page. Raises ResultsError."""
     inside = folder.resolve().is_relative_to(ROOT.resolve())
     path = folder.resolve().relative_to(ROOT.resolve()).as_posix() if inside else os.path.normpath(folder)
-    files = {name: (folder / name).read_bytes() for name in _FILES}
+    files = {name: read(folder / name).encode() for name in _FILES}
     try:
         devices = json.loads(files["environment.json"])["devices"]
         files["records.jsonl"] = _rows(files["records.jsonl"])
         models = [str(device.get("model") or device["name"]) for device in devices]
     except (ValueError, LookupError, TypeError) as error:
-        raise ResultsError(f"{clean(str(folder))}/environment.json or records.jsonl is no file of a run: {error}") from None
+        raise ResultsError(f"{clean(str(folder))}/environment.json or records.jsonl is not a file of a run: {error}") from None
     return _Run(path, ", ".join(models), files)
 
 
@@ -78,7 +76,7 @@ def document(script: str, code: bytes, runs: list[_Run]) -> str:
             "runs": [{"path": run.path, "title": run.title, "files": {name: _packed(text) for name, text in run.files.items()}}
                      for run in runs]}
     css, scripts = _style(), [script, _asset("playground.js")]
-    parts = {"policy": _POLICY.format(scripts=" ".join(map(digest, scripts)), style=digest(css)),
-             "style": css, "data": script_json(data), "library": scripts[0], "script": scripts[1]}
-    pieces = _asset("playground.html").split("@@")  # one pass: a text that looks like a placeholder stays a text
-    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+    allowed = " ".join([*map(digest, scripts), "'wasm-unsafe-eval'"])
+    parts = {"policy": POLICY.format(scripts=allowed, style=digest(css)), "title": "ridgebench playground", "style": css,
+             "data": script_json(data), "library": scripts[0], "script": scripts[1]}
+    return filled(_asset("playground.html"), parts)

@@ -1,12 +1,20 @@
-"""Copies of the golden results for the tests of the figures."""
+"""Copies of the golden results for the tests of the figures, and a Chromium for those of pages."""
 
 import json
 import shutil
 from pathlib import Path
 from typing import Callable
 
+import chromium
 import pytest
 from golden import GOLDEN, read_environment, read_records, write_records
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A page of a Chromium, which the tests of a module share."""
+    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
 @pytest.fixture

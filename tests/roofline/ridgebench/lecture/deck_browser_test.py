@@ -32,9 +32,8 @@ def page(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory):
-    opened = chromium.Browser(tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
+    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playground import MODEL, READY, WIDE, chromium
+from playground import MODEL, READY, WIDE
 
 from ridgebench.__main__ import main
 
@@ -13,13 +13,6 @@ def page(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("playground") / "page.html"
     assert main(["playground", "--wasm", str(MODEL), "-o", str(path)]) == 0
     return path
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    opened = chromium.Browser(tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

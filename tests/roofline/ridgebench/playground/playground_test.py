@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import os
 import re
 
 import pytest
@@ -53,6 +54,12 @@ def test_a_run_is_named_as_its_command_names_it(made_up, tmp_path):
 def test_a_folder_without_a_run_is_named(made_up, tmp_path, capsys):
     assert main(["playground", str(tmp_path), "--wasm", str(made_up), "-o", str(tmp_path / "page.html")]) == 2
     assert f"{tmp_path}/environment.json" in capsys.readouterr().err
+
+
+def test_a_pipe_in_place_of_a_file_is_refused(made_up, tmp_path, capsys):
+    os.mkfifo(tmp_path / "environment.json")
+    assert main(["playground", str(tmp_path), "--wasm", str(made_up), "-o", str(tmp_path / "page.html")]) == 2
+    assert f"{tmp_path}/environment.json: is not a regular file" in capsys.readouterr().err
 
 
 def test_equal_inputs_make_equal_pages(made_up, tmp_path):

@@ -53,13 +53,6 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     return names
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    opened = chromium.Browser(tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
 def four(browser, pages):
     browser.open(pages["four"])
