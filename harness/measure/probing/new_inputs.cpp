@@ -24,13 +24,14 @@ constexpr std::uint32_t kBlockStream = 0xFFFFFFFD;
 
 NewInputs::NewInputs(Device& device, Buffers& buffers, const Problem& problem,
                      std::span<const BufferSet> sets, Sets chosen, Novelty novelty,
-                     std::uint64_t seed)
+                     std::uint64_t seed, std::vector<HostBuffer>& saved)
     : device_(&device),
       buffers_(&buffers),
       operands_(problem.operands),
       all_(sets),
       chosen_(chosen),
-      seed_(seed) {
+      seed_(seed),
+      saved_(&saved) {
   const bool zeros = buffers.fill() == Fill::zeros;
   if (novelty == Novelty::sparse || zeros) block_ = draw_block(operands_, seed);
 }
@@ -95,7 +96,8 @@ void NewInputs::save() {
   if (device_->backend() != Backend::cpu || bytes > kMostSavedBytes) return;
   for_each_replaced([&](std::size_t set, std::size_t i) {
     const DeviceMemory::Region region = region_of(operands_[i], all_[set][i]);
-    std::ranges::copy(region, saved_.emplace_back().resize(region.size()));
+    if (saved_count_ == saved_->size()) saved_->emplace_back();
+    std::ranges::copy(region, (*saved_)[saved_count_++].resize(region.size()));
   });
 }
 
@@ -126,9 +128,9 @@ void NewInputs::restore() {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const Operand& operand = operands_[i];
       RandomStream from = buffers_->values(set, i);
-      if (saved < saved_.size() && operand.access == Access::read) {
+      if (saved < saved_count_ && operand.access == Access::read) {
         device_->memory().write(
-            all_[set][i], {saved_[saved++].data(), static_cast<std::size_t>(operand.bytes())});
+            all_[set][i], {(*saved_)[saved++].data(), static_cast<std::size_t>(operand.bytes())});
       } else if (operand.access == Access::updated || (fresh() && changes(i))) {
         device_->memory().fill(all_[set][i], operand.elements, operand.format, from);
       } else if (changes(i)) {
@@ -138,6 +140,7 @@ void NewInputs::restore() {
     }
   }
   written_ = false;
+  saved_count_ = 0;
 }
 
 std::vector<View> NewInputs::old_views(std::size_t set, std::vector<HostBuffer>& copies) const {

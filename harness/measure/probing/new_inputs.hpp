@@ -28,8 +28,11 @@ class NewInputs {
   // `sets` are all sets of the problem, the last that `buffers` allocated. The seed draws the
   // values and the block. They follow the fill of the run, but are normal numbers if that is zeros,
   // which then are sparse. A problem without inputs has no new ones, and must outlive this.
+  // `saved` holds copies of the old inputs until they are restored. It outlives this, so that later
+  // probes take no new memory: a kernel that allocates its temporary arrays would wait for pages.
   NewInputs(Device& device, Buffers& buffers, const Problem& problem,
-            std::span<const BufferSet> sets, Sets chosen, Novelty novelty, std::uint64_t seed);
+            std::span<const BufferSet> sets, Sets chosen, Novelty novelty, std::uint64_t seed,
+            std::vector<HostBuffer>& saved);
   NewInputs(const NewInputs&) = delete;  // restores the buffers once
   NewInputs& operator=(const NewInputs&) = delete;
   // Inputs that were not restored are filled again before the next case.
@@ -83,7 +86,8 @@ class NewInputs {
   Sets chosen_;
   std::uint64_t seed_;
   std::optional<Block> block_;
-  std::vector<HostBuffer> saved_;  // in the order of for_each_replaced()
+  std::vector<HostBuffer>* saved_;  // in the order of for_each_replaced()
+  std::size_t saved_count_ = 0;
   bool written_ = false;
 };
 

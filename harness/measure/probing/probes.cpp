@@ -71,11 +71,9 @@ void Probes::take(Novelty novelty, double launch_s, const Launcher& launcher) {
   const NewInputs::Sets chosen{random_() % (sets_.size() - count + 1), count};
   Probe& probe = taken_.emplace_back();
   probe.inputs = std::make_unique<NewInputs>(*device_, *buffers_, *problem_, sets_, chosen, novelty,
-                                             random_());
+                                             random_(), saved_);
   const bool own = case_->implementation->of_user();
-  const std::uint64_t before = own ? checksum(chosen) : 0;
-  // A kernel that works one launch late then begins with a set that the probe leaves alone.
-  if (own && sets_.size() > 1) launcher({(chosen.first + count) % sets_.size(), 1});
+  const std::uint64_t before = checksum_before(chosen, launcher);
   for (std::size_t launches = 0; launches == 0 || (own && launches < kLaunchesIntoNan);
        launches += count) {
     probe.inputs->write();
@@ -95,6 +93,14 @@ void Probes::take(Novelty novelty, double launch_s, const Launcher& launcher) {
   probe.inputs->restore();
   launcher(chosen);  // the outputs are again those of the old inputs
   probe.kept = own && repeats_bits() && checksum(chosen) != before;
+}
+
+std::uint64_t Probes::checksum_before(NewInputs::Sets chosen, const Launcher& launcher) const {
+  if (!case_->implementation->of_user()) return 0;
+  const std::uint64_t sum = checksum(chosen);
+  // A kernel that works one launch late then begins with a set that the probe does not change.
+  if (sets_.size() > 1) launcher({(chosen.first + chosen.count) % sets_.size(), 1});
+  return sum;
 }
 
 double Probes::launch_after_write(NewInputs::Sets chosen, const Launcher& launcher) {
@@ -154,7 +160,10 @@ bool Probes::work_goes_on(double launch_s) const {
 
 void Probes::time_old_inputs(const Launcher& launcher) {
   const NewInputs::Sets chosen = taken_.back().inputs->sets();
-  NewInputs inputs(*device_, *buffers_, *problem_, sets_, chosen, Novelty::fresh, random_());
+  NewInputs inputs(*device_, *buffers_, *problem_, sets_, chosen, Novelty::fresh, random_(),
+                   saved_);
+  static_cast<void>(checksum_before(chosen, launcher));
+  inputs.write();
   inputs.restore();
   found_.old_inputs_s.push_back(launch_after_write(chosen, launcher));
 }

@@ -77,6 +77,9 @@ class Probes {
   };
 
   void take(Novelty novelty, double launch_s, const Launcher& launcher);
+  // Sums the outputs of these sets, and launches another set, before a probe of a user's kernel;
+  // returns 0 for a kernel of the suite.
+  std::uint64_t checksum_before(NewInputs::Sets chosen, const Launcher& launcher) const;
   // Launches, and counts it as one after a write. Where the caches do not serve the samples either,
   // they are emptied before: a streaming store waits for the lines of its output that the write
   // left there, and an honest ReLU took 1.4 times as long.
@@ -90,7 +93,7 @@ class Probes {
   // run.
   [[nodiscard]] bool changes_within(NewInputs::Sets set, std::uint64_t before,
                                     double launch_s) const;
-  // Times launches after the old inputs were written once more.
+  // Times launches on the old inputs. The steps before them equal those of a fresh probe.
   void time_old_inputs(const Launcher& launcher);
   std::optional<std::string> check_one(const Probe& probe, Verification& result);
 
@@ -108,6 +111,7 @@ class Probes {
   std::vector<Probe> taken_;
   Probed found_;
   std::vector<HostBuffer>* input_copies_;
+  std::vector<HostBuffer> saved_;  // old inputs while a probe has replaced them
   std::vector<HostBuffer> old_outputs_;
 };
 

@@ -410,8 +410,9 @@ TEST(NewInputs, ComeAndGo) {
   };
   const std::vector<float> before = content(1);
   std::vector<HostBuffer> copies;
+  std::vector<HostBuffer> saved;
   for (const Novelty novelty : {Novelty::fresh, Novelty::sparse}) {
-    NewInputs inputs(device, buffers, problem, sets, {1, 2}, novelty, 7);
+    NewInputs inputs(device, buffers, problem, sets, {1, 2}, novelty, 7, saved);
     inputs.write();
     const std::vector<float> during = content(1);
     EXPECT_TRUE(std::isnan(*static_cast<const float*>(sets[2][1]))) << "the output is poisoned";
@@ -431,6 +432,29 @@ TEST(NewInputs, ComeAndGo) {
       }
     }
   }
+}
+
+TEST(NewInputs, OfLaterProbesTakeNoNewMemory) {
+  CountedWork device;
+  const MadeUpCase made_up(device, compute, kNumbers);
+  const Problem problem = made_up.get().problem();
+  Buffers buffers(device, Fill::normal, 1);
+  const auto sets = buffers.allocate(problem.operands, 3);
+  buffers.reset();
+  std::vector<HostBuffer> saved;
+  std::vector<const std::byte*> before;
+  for (const NewInputs::Sets chosen : {NewInputs::Sets{0, 2}, {1, 2}, {2, 1}}) {
+    NewInputs inputs(device, buffers, problem, sets, chosen, Novelty::fresh, 7, saved);
+    inputs.write();
+    inputs.restore();
+    std::vector<const std::byte*> places;
+    for (const HostBuffer& buffer : saved) places.push_back(buffer.data());
+    if (!before.empty()) {
+      EXPECT_EQ(places, before);
+    }
+    before = places;
+  }
+  EXPECT_EQ(before.size(), 2);
 }
 
 }  // namespace
