@@ -11,7 +11,6 @@
 #include "harness/cli/predict/output.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/measured_times.hpp"
-#include "harness/results/step_rows.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/transformer/operations.hpp"
@@ -68,15 +67,15 @@ StateQuestion state_of(const ModelOptions& options, FormatPair products) {
   return state;
 }
 
-// The times of matrix products, and of the matrix-vector products that compute those of one row.
-BestTimes times_of_products(const std::string& device, const Operation& matmul, FormatPair format) {
-  BestTimes best = best_times(device, matmul, format);
+// Returns the times of matrix products. A matrix-vector product counts as one of a single row.
+BestTimes times_of_products(const MeasuredTimes& times, const Operation& matmul,
+                            FormatPair format) {
+  BestTimes best = times.best(matmul, format);
   const Operation& matvec = Registry::instance().operation("matvec");
-  for (const auto& [text, seconds] : best_times(device, matvec, format)) {
+  for (const auto& [text, seconds] : times.best(matvec, format)) {
     const Shape shape = parse_shape(text, matvec);
     const std::string product = fmt::format("m:1/n:{}/k:{}/layout:nt", shape["m"], shape["n"]);
-    const auto [known, is_new] = best.try_emplace(parse_shape(product, matmul).text(), seconds);
-    if (!is_new) known->second = std::min(known->second, seconds);
+    keep_best(best, parse_shape(product, matmul), seconds);
   }
   return best;
 }
@@ -98,23 +97,19 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
   const Format cache = product_format(question.format);
   const bool has_format =
       std::ranges::find(attention.formats, FormatPair(cache)) != attention.formats.end();
-  const BestTimes products_s = times_of_products(options.device, matmul, question.format);
-  const BestTimes attention_s =
-      has_format ? best_times(options.device, attention, cache) : BestTimes{};
+  const MeasuredTimes times(options.device);
+  const BestTimes products_s = times_of_products(times, matmul, question.format);
+  const BestTimes attention_s = has_format ? times.best(attention, cache) : BestTimes{};
+  bool any = false;
   const auto achieved = [&](std::string_view name, const Shape& shape) -> std::optional<double> {
     const BestTimes& measured = name == kAttentionDecode ? attention_s : products_s;
     const auto found = measured.find(shape.text());
-    return found == measured.end() ? std::nullopt : std::optional(found->second);
+    if (found == measured.end()) return std::nullopt;
+    any = true;
+    return found->second;
   };
-  bool found = false;
-  nlohmann::ordered_json reply =
-      predict_transformer(matmul, model, question, roofs, [&](auto name, const Shape& shape) {
-        const std::optional<double> seconds = achieved(name, shape);
-        found = found || seconds;
-        return seconds;
-      });
-  const auto results = results_of(options.device);
-  if (!found && results && holds_step(results->directory)) {
+  nlohmann::ordered_json reply = predict_transformer(matmul, model, question, roofs, achieved);
+  if (times.of_step() && !any) {
     reply["notes"].push_back(
         "the step measured no row of this table: `step decode` needs this --batch, --context and "
         "--format, and so many --layers that no cache serves its parts");

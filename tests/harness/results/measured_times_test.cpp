@@ -40,7 +40,7 @@ TEST(BestTimes, AreThoseOfTheFastestVerifiedSteadyKernel) {
        timed_product("other layout", 4,
                      {{"shape", {{"m", 1}, {"n", 2}, {"k", 3}, {"layout", "nn"}}}})});
   EXPECT_THAT(
-      best_times(results.path(), multiplication(), Format::fp32),
+      MeasuredTimes(results.path()).best(multiplication(), Format::fp32),
       UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", 2), Pair("m:1/n:2/k:3/layout:nn", 4)));
 }
 
@@ -54,22 +54,22 @@ TEST(BestTimes, AreThoseOfTheDeviceWhoseRoofsAreRead) {
   const auto only = [](double time_s) {
     return UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", time_s));
   };
-  EXPECT_THAT(best_times(folder, multiplication(), Format::fp32), only(3))
+  EXPECT_THAT(MeasuredTimes(folder).best(multiplication(), Format::fp32), only(3))
       << "the GPU has no ceiling";
-  EXPECT_THAT(best_times(folder + "@cuda:0", multiplication(), Format::fp32), only(1));
+  EXPECT_THAT(MeasuredTimes(folder + "@cuda:0").best(multiplication(), Format::fp32), only(1));
 }
 
 TEST(BestTimes, AShapeOfAnotherOperationIsNamed) {
   const WrittenResults results(Rows{memory_ceiling("read", 0, 1e10),
                                     timed_product("odd", 1, {{"shape", {{"x", 1}, {"y", 2}}}})});
   const std::string message = testing::message_of<UsageError>(
-      [&] { (void)best_times(results.path(), multiplication(), Format::fp32); });
+      [&] { (void)MeasuredTimes(results.path()).best(multiplication(), Format::fp32); });
   EXPECT_EQ(message, results.path().string() +
                          ": odd: unknown dimension 'x'; this operation has m, n, k, layout");
 }
 
 TEST(BestTimes, ADataSheetHasNone) {
-  EXPECT_THAT(best_times("h100", multiplication(), Format::bf16), IsEmpty());
+  EXPECT_THAT(MeasuredTimes("h100").best(multiplication(), Format::bf16), IsEmpty());
 }
 
 }  // namespace
