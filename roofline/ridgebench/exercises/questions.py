@@ -41,11 +41,12 @@ class _Made(NamedTuple):
 
 
 class _Device(NamedTuple):
-    """A device and the formats that a question may draw, of which `main` is that of its matrix products."""
+    """A device and the formats that a question may draw. `main` is the format of its matrix products, `peak` their FLOP/s."""
 
     name: str
     formats: list[str]
     main: str
+    peak: float
 
 
 class _Kind(NamedTuple):
@@ -105,9 +106,8 @@ def _crossing(draw: Random, device: _Device) -> _Made:
 
 def _utilisation(draw: Random, device: _Device) -> _Made:
     n, share = draw.choice((4096, 8192, 16384)), draw.uniform(0.3, 0.8)
-    peak = program.ask("predict", "matmul", str(n), "--format", device.main, "--on", device.name)["peak_flops_per_s"]
     flops = 2.0 * n**3
-    time_s = float(f"{flops / (share * peak):.3g}")
+    time_s = float(f"{flops / (share * device.peak):.3g}")
     words = ("plan", "mfu", "--flops", f"{flops:.0f}", "--time", f"{time_s:g}", "--format", device.main, "--on", device.name)
     text = f"A product of {n:,} cubed in {device.main} took {seconds(time_s)} on {device.name}. What is its MFU?"
     return _Made(text, program.ask(*words)["mfu"], "", words)
@@ -152,11 +152,10 @@ def _slip_of_a_day(draw: Random, device: _Device) -> _Made:
 
 
 def _slip_of_a_peak(draw: Random, device: _Device) -> _Made:
-    peak = program.ask("predict", "matmul", "4096", "--format", device.main, "--on", device.name)["peak_flops_per_s"]
-    achieved = float(f"{draw.uniform(0.3, 0.9) * peak:.3g}")
+    achieved = float(f"{draw.uniform(0.3, 0.9) * device.peak:.3g}")
     words = ("plan", "mfu", "--flops", f"{achieved:.0f}", "--time", "1", "--format", device.main, "--on", device.name)
     text = (f"Find the error: a product in {device.main} reached {rate(achieved, 'FLOP/s')} on {device.name}. Over "
-            f"{rate(2 * peak, 'FLOP/s')}, the rate with 2:4 sparsity, that is an MFU of {achieved / peak / 2:.1%}. "
+            f"{rate(2 * device.peak, 'FLOP/s')}, the rate with 2:4 sparsity, that is an MFU of {achieved / device.peak / 2:.1%}. "
             "Which MFU is right?")  # fmt: skip
     return _Made(text, program.ask(*words)["mfu"], "", words)
 
@@ -184,8 +183,8 @@ _KINDS = (
 def _device(name: str) -> _Device:
     """Raises ResultsError for an unknown data sheet."""
     peaks = find_sheet(name).peaks
-    formats = [each for each in _FORMATS if each in peaks]
-    return _Device(name, formats, next(each for each in (*_MAIN, *peaks) if each in peaks))
+    main = next(each for each in (*_MAIN, *peaks) if each in peaks)
+    return _Device(name, [each for each in _FORMATS if each in peaks], main, peaks[main][1])
 
 
 def draw_questions(seed: str, device: str, levels: tuple[int, ...]) -> list[Question]:
