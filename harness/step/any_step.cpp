@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/suspect.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -130,6 +131,18 @@ void derive_rates(StepRecord& record) {
     if (part.name == "attention") attention_s += part.time_s;
   }
   record.attention_share = attention_s / record.sum_of_operations_s.value_or(0);
+}
+
+bool above_roofs(const StepRecord& record) {
+  double least_s = 0;
+  double alone_s = 0;
+  for (const StepPart& part : record.parts) {
+    if (part.operation != "matmul" && part.operation != "matvec") continue;
+    if (!part.roof_s) return false;
+    least_s += *part.roof_s;
+    alone_s += part.time_s;
+  }
+  return record.time_s && least_s > (1 + kSuspectMargin) * std::min(alone_s, *record.time_s);
 }
 
 }  // namespace ridgebench

@@ -34,4 +34,9 @@ StepPlan stated_plan(const StepRecord& record);
 // Sets the keys of a decode step that follow from its time and its parts.
 void derive_rates(StepRecord& record);
 
+// Returns true if the products of a timed step are faster than their measured roofs by more than
+// kSuspectMargin, by themselves or within the step: caches served them, or another process slowed a
+// ceiling. The step then has the flag kAboveRoof.
+bool above_roofs(const StepRecord& record);
+
 }  // namespace ridgebench

@@ -263,6 +263,7 @@ class StepMeasurer {
 
   void judge_time(StepRecord& record) const {
     record.unexplained_s = *record.time_s - *record.sum_of_operations_s;
+    if (above_roofs(record)) record.flags.emplace_back(kAboveRoof);
     if (can_stay_in_cache(record)) record.flags.emplace_back(kServedByCache);
     derive_rates(record);
     const DeviceSpec* const sheet = find_data_sheet(device_.data_sheet());

@@ -157,7 +157,7 @@ inline constexpr KeyList kStepKeys{
     Key{"memory_growth_bytes", &StepRecord::memory_growth_bytes, "byte", "by which the memory in use of the process, or of the GPU, grew from before the allocation to the end of the first step; null where unreadable", Bounds{-1e300, 1e300}},
     Key{"timeline", &StepRecord::timeline, "", "live bytes at each launch"},
     Key{"verify", &StepRecord::verify, "", "null if nothing was checked"},
-    Key{"flags", &StepRecord::flags, "", "remarks, as of a row"},
+    Key{"flags", &StepRecord::flags, "", "remarks, as of a row: `above_roof` (its products are faster than their measured roofs: caches served them, or another process slowed a ceiling), `served_by_cache`"},
 };
 // clang-format on
 constexpr const auto& keys_of(const StepMoment*) { return kStepMomentKeys; }

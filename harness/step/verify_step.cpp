@@ -112,6 +112,10 @@ void check_times(const StepRecord& r, Checker& check) {
   check_sum("sheet_s", r.sheet_s, &StepPart::sheet_s);
   check.equal("unexplained_s", r.unexplained_s.value_or(0), *r.time_s - sum_s);
   check_rates(r, check);
+  check.require((std::ranges::find(r.flags, kAboveRoof) != r.flags.end()) == above_roofs(r),
+                fmt::format("the flag {} belongs to a step whose products are faster than their "
+                            "measured roofs",
+                            kAboveRoof));
   if (r.mfu && r.hfu) check.equal("hfu", *r.hfu, *r.mfu * r.flops_executed / r.flops_model);
 }
 

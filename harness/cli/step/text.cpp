@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,14 +10,10 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/text_table.hpp"
 #include "harness/results/measured_roofs.hpp"
-#include "harness/results/suspect.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
-
-// A step that is faster than its roofs by this factor is so by more than noise, as a row is.
-constexpr double kAboveRoofs = 1 + kSuspectMargin;
 
 std::string seconds(std::optional<double> value) { return value ? with_unit(*value, "s") : "-"; }
 
@@ -66,10 +63,11 @@ std::string times_text(const StepRecord& r) {
   table.push_back(
       {"unexplained by the parts", seconds(r.unexplained_s), share(r.unexplained_s, r.time_s)});
   std::string text = padded_table(table);
-  if (r.sum_of_roofs_s && *r.sum_of_roofs_s > kAboveRoofs * chain_s) {
-    text +=
-        "note: the step is faster than its measured roofs: caches served it, or another process "
-        "slowed the ceilings\n";
+  if (std::ranges::find(r.flags, kAboveRoof) != r.flags.end()) {
+    text += fmt::format(
+        "{}: the products are faster than their measured roofs: caches served them, or another "
+        "process slowed a ceiling\n",
+        kAboveRoof);
   }
   return text;
 }

@@ -5,7 +5,7 @@ from typing import Sequence
 
 from ridgebench.plot import labels
 from ridgebench.plot import step as figures
-from ridgebench.steps import KINDS, Step
+from ridgebench.steps import Step
 from ridgebench.units import digits, percent, seconds
 
 from .counting import LARGE, wide
@@ -83,20 +83,14 @@ def _memory(step: Step, command: str) -> Slide:
 def _draw_memory(step: Step, stage: Stage) -> None:
     """Bands of live bytes over the launches of the step, and the predicted peak as a line."""
     panel, theme, layout = wide(stage), stage.theme, stage.panel.layout
-    kinds = [kind for kind in KINDS if any(moment.live.get(kind) for moment in step.timeline)]
-    panel.swatches([(KINDS[kind], figures.COLOUR_OF_KIND[kind], figures.COLOUR_OF_KIND[kind]) for kind in kinds])
+    panel.swatches([(name, colour, colour) for name, colour in figures.kinds_of(step)])
     scale, unit = figures.unit_of(step.record["peak_bytes"])
     peak = step.record["peak_predicted_bytes"] / scale
     text = f"{digits(peak)} {unit}"
     left, low = panel.box.left + labels.width(text, LARGE.text) + 0.2, panel.box.bottom + 1.6 * LARGE.line
     right, top = panel.box.right - 0.1, panel.y - 1.9 * LARGE.line
     axes = stage.figure.add_axes((left / layout.width, low / layout.height, (right - left) / layout.width, (top - low) / layout.height), zorder=1)
-    edges = [launch - 0.5 for launch in range(len(step.timeline) + 1)]
-    below = [0.0] * len(step.timeline)
-    for kind in kinds:
-        above = [under + moment.live.get(kind, 0) / scale for under, moment in zip(below, step.timeline)]
-        axes.stairs(above, edges, baseline=below, fill=True, color=figures.COLOUR_OF_KIND[kind], lw=0)
-        below = above
+    edges = figures.draw_bands(axes, step, scale)
     axes.axhline(peak, color=theme.ink, lw=2, ls=(0, (5, 3)))
     axes.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.04 * peak))
     axes.set_xticks([])

@@ -17,7 +17,7 @@ from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 
 _GROUPS = ("products", "attention", "optimizer", "the rest")
 COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN}
-COLOUR_OF_KIND = {
+_COLOUR_OF_KIND = {
     "parameters": BLUE,
     "optimizer": VERMILLION,
     "cache": VERMILLION,
@@ -36,7 +36,6 @@ _PLACES = {
 }
 _LARGE = 14.0  # points
 _MOST_SLOWER = 1.25  # a part by itself reads less from the caches than in the step
-_MOST_ABOVE = 1.1  # times a measured roof: as for a row that is above a ceiling
 _MEASURED = "the measured roof"
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
@@ -79,17 +78,19 @@ def _slower_alone(step: Step) -> float:
 
 
 def _above_roof(step: Step) -> float:
-    """How many times the measured roof the step or its products reach, if that is more than noise; else 0."""
-    shares = shares_of(step)
-    ratio = max(shares.products, shares.executed) if shares and shares.of == _MEASURED else 0.0
-    return ratio if ratio > _MOST_ABOVE else 0.0
+    """How many times the measured roof the products of a flagged step reach, by themselves or within it; 0 without the flag."""
+    if "above_roof" not in step.record["flags"]:
+        return 0.0
+    products = [part for part in step.parts if _group(part) == "products"]
+    return sum(part.roof_s or 0 for part in products) / min(sum(part.time_s for part in products), step.record["time_s"])
 
 
 def doubt(step: Step) -> str:
     """The reason for which nothing is claimed of the parts of a step, or of its roofs; empty without one."""
     ratio, above = (_slower_alone(step), _above_roof(step)) if step.ok else (0.0, 0.0)
     if above and not ratio:
-        return f"Its products reach {above:.2g} times the measured roof, as if another process had slowed the ceiling: no claim rests on it"
+        return (f"Its products reach {above:.2g} times the measured roof: caches served them, or another process slowed the ceiling. "
+                "No claim rests on it")
     return f"Its parts by themselves took {ratio:.2g} times as long as the step, as beside another process: no claim rests on them" if ratio else ""
 
 
@@ -183,24 +184,38 @@ def unit_of(value: float) -> tuple[float, str]:
     return next((one for one in _UNITS if value >= one[0]), _UNITS[-1])
 
 
+def _kinds(step: Step) -> list[str]:
+    return [kind for kind in KINDS if any(moment.live.get(kind) for moment in step.timeline)]
+
+
+def kinds_of(step: Step) -> list[tuple[str, str]]:
+    """Name and colour of each kind of memory that the step has, from the lowest band to the highest."""
+    return [(KINDS[kind], _COLOUR_OF_KIND[kind]) for kind in _kinds(step)]
+
+
+def draw_bands(axes: Axes, step: Step, scale: float) -> list[float]:
+    """Draws the live bytes, over `scale`, at each launch as bands; returns the edges of the launches."""
+    edges = [launch - 0.5 for launch in range(len(step.timeline) + 1)]
+    below = [0.0] * len(step.timeline)
+    for kind in _kinds(step):
+        above = [low + moment.live.get(kind, 0) / scale for low, moment in zip(below, step.timeline)]
+        axes.stairs(above, edges, baseline=below, fill=True, color=_COLOUR_OF_KIND[kind], lw=0)
+        below = above
+    return edges
+
+
 def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     figure, page, top = _page(found, step, memory_title(step), theme)
-    kinds = [kind for kind in KINDS if any(moment.live.get(kind) for moment in step.timeline)]
-    top = _legend(page, [(KINDS[kind], COLOUR_OF_KIND[kind]) for kind in kinds], top, theme)
+    top = _legend(page, kinds_of(step), top, theme)
     left, bottom = 0.95, 0.75
     axes = add_axes(figure, left, bottom, WIDTH - left - MARGIN, top - bottom - 0.25)
     scale, unit = unit_of(step.record["peak_bytes"])
-    edges = [launch - 0.5 for launch in range(len(step.timeline) + 1)]
-    below = [0.0] * len(step.timeline)
-    for kind in kinds:
-        above = [low + moment.live.get(kind, 0) / scale for low, moment in zip(below, step.timeline)]
-        axes.stairs(above, edges, baseline=below, fill=True, color=COLOUR_OF_KIND[kind], lw=0)
-        below = above
+    edges = draw_bands(axes, step, scale)
     peak = step.record["peak_predicted_bytes"] / scale
     axes.axhline(peak, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
     axes.text(0.995, peak, "predicted peak", transform=axes.get_yaxis_transform(), ha="right", va="bottom", size=SMALL, color=theme.ink)
     axes.set_ylim(0, 1.08 * peak)
-    axes.set_xlim(-0.5, len(step.timeline) - 0.5)
+    axes.set_xlim(edges[0], edges[-1])
     axes.set_xlabel("launch of the step, in its order")
     axes.set_ylabel(f"live memory, {unit}")
     for first, last, phase in phases(step):
@@ -262,7 +277,7 @@ def shares_of(step: Step) -> Optional[_Shares]:
 
 def mfu_title(shares: _Shares, step: Step) -> str:
     """'Products reach 75 % of the data sheet's peak, the step 46 %: 38 % of its time is not products'"""
-    if _above_roof(step):
+    if _above_roof(step) and shares.of == _MEASURED:
         return f"The step takes {seconds(step.record['time_s'])}; the measured roof is too low for a share"
     if _slower_alone(step):
         return f"The step reaches {percent(shares.executed)} % of {shares.of}"

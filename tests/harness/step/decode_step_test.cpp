@@ -64,6 +64,29 @@ TEST(DecodeStep, TheTimeOfTheModelIsScaledUnlessCachesServeTheLayers) {
   EXPECT_TRUE(cached.tokens_per_s && !cached.model_time_s && !cached.model_tokens_per_s);
 }
 
+// Two products of 0.1 s each, by themselves, with these least times, in a step of 0.5 s.
+StepRecord with_products(std::optional<double> first_s, double second_s) {
+  StepRecord record = two_of_six_layers();
+  for (const auto roof_s : {first_s, std::optional(second_s)}) {
+    StepPart part;
+    part.operation = record.parts.size() == 1 ? "matmul" : "matvec";
+    part.time_s = 0.1;
+    part.roof_s = roof_s;
+    record.parts.push_back(part);
+  }
+  return record;
+}
+
+TEST(DecodeStep, IsAboveItsRoofsIfItsProductsAre) {
+  EXPECT_FALSE(above_roofs(with_products(0.1, 0.1)));
+  EXPECT_FALSE(above_roofs(with_products(0.11, 0.1)));
+  EXPECT_TRUE(above_roofs(with_products(0.13, 0.1)));
+  EXPECT_FALSE(above_roofs(with_products(std::nullopt, 1))) << "a roof is unknown";
+  StepRecord fast = with_products(0.1, 0.1);
+  fast.time_s = 0.15;  // within the step, the products take less time than by themselves
+  EXPECT_TRUE(above_roofs(fast));
+}
+
 TEST(DecodeStep, PeakIsTheClosedForm) {
   for (std::int64_t layers = 1; layers <= 4; ++layers) {
     for (const std::int64_t width : {8, 600}) {

@@ -26,9 +26,10 @@ def test_its_figures_are_drawn(folder, tmp_path):
 
 
 def under_roof(step, share: float):
-    """The step with parts that reach this share of their roofs."""
+    """The step with parts that reach this share of their roofs, and the flag that the program gives it."""
     parts = [replace(part, roof_s=share * part.time_s) for part in step.parts]
     step.record["sum_of_roofs_s"] = sum(part.roof_s for part in parts)
+    step.record["flags"] = ["above_roof"] if share > 1 else []
     return replace(step, parts=parts)
 
 
