@@ -1,4 +1,4 @@
-// What a refused command line prints.
+// The messages of a refused command line.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

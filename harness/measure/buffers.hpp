@@ -45,8 +45,8 @@ class Buffers {
   [[nodiscard]] std::int64_t sets_to_rotate(std::span<const Operand> operands) const;
   // Returns true if the caches may still hold the first set when a rotation over `sets` sets ends.
   [[nodiscard]] bool rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const;
-  // Returns true if a rotation over `sets` sets moves fewer bytes than evicting_bytes(). Unlike
-  // above, kMaxSets sets are no exception.
+  // Returns true if a rotation over `sets` sets moves fewer bytes than evicting_bytes(). This
+  // holds for kMaxSets sets too.
   [[nodiscard]] bool caches_may_serve(std::span<const Operand> operands, std::int64_t sets) const;
 
   // Returns the bytes of device memory that `count` sets take from the arenas.

@@ -143,7 +143,7 @@ inline constexpr KeyList kJudgedRowKeys{
     Key{"least_time_s", &JudgedRow::least_time_s, "s", "least time by that roof; null for arithmetic without a ceiling", kPositive},
     Key{"ridge", &JudgedRow::ridge, "FLOP/byte", "of that roof", kPositive},
     Key{"limited_by", &JudgedRow::limited_by, "", "ids of the ceilings that limit the row"},
-    Key{"doubted", &JudgedRow::doubted, "", "those of them whose control moved: the share is not a finding"},
+    Key{"doubted", &JudgedRow::doubted, "", "the limiting ceilings whose control moved: the share is not a finding"},
     Key{"is_roof", &JudgedRow::is_roof, "", "a verified ceiling that judges kernels: no burst, at the full rate, not from a cache"},
     Key{"raised", &JudgedRow::raised, "", "factor by which a row above a ceiling raises it; else 1", kPositive},
     Key{"raised_by", &JudgedRow::raised_by, "", "id of that row"},
