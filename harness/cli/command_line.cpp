@@ -114,6 +114,7 @@ int run_command_line(int argc, char** argv) {
   add_plan_command(app);
   add_number_command(app);
   add_show_command(app);
+  add_explain_command(app);
   add_verify_command(app, code);
   list_python_commands(app);
   add_completion_command(app);

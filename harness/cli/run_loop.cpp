@@ -7,6 +7,7 @@
 #include "harness/base/terminal.hpp"
 #include "harness/cli/run/progress.hpp"
 #include "harness/cli/table.hpp"
+#include "harness/results/explained/explained.hpp"
 #include "harness/results/junit.hpp"
 
 namespace ridgebench {
@@ -30,13 +31,28 @@ std::vector<Record> planned_rows(const Campaign& campaign) {
   return rows;
 }
 
+// Returns the run in at most three sentences. A run that ended early has none.
+std::vector<std::string> findings_of(const Campaign& campaign, const ResultsDirectory& directory) {
+  if (campaign.records().size() != campaign.cases().size()) return {};
+  const std::string folder = directory.path().string();
+  const auto standing_of = [&](std::span<const Record> rows) {
+    Standing standing = read_standing(folder, rows);
+    standing.why_unfinished.reset();  // environment.json gets its end later
+    standing.doubts_recorded = true;
+    standing.doubts = campaign.doubts();
+    return standing;
+  };
+  return explain(judge(folder, campaign.records(), standing_of)).findings;
+}
+
 // Prints before it writes files, so that the user sees the results even if the disk is full.
 void report(const Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags,
             const std::string& junit) {
   const std::vector<Record>& records = campaign.records();
   if (flags.format == "console") {
     const bool color = flags.color == "auto" ? wants_color(STDOUT_FILENO) : flags.color == "true";
-    print_table(std::cout, records, campaign.doubts(), table_style(color));
+    print_table(std::cout, records, campaign.doubts(), table_style(color),
+                findings_of(campaign, directory));
   } else {
     std::cout << google_report(records, flags.format);
   }

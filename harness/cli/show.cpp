@@ -14,7 +14,7 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/cli/step/text.hpp"
 #include "harness/cli/table.hpp"
-#include "harness/results/judged/judged.hpp"
+#include "harness/results/explained/explained.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/step/step_record.hpp"
 #include "kernels/common/error.hpp"
@@ -32,7 +32,8 @@ void print_run(const JudgedRun& run, bool several) {
   if (several) fmt::print("{}\n", printable(run.folder));
   if (run.unfinished) fmt::print("UNFINISHED: {}\n", *run.unfinished);
   std::fflush(stdout);  // before the same file by a stream
-  print_table(std::cout, run.records, run.doubts, table_style(wants_color(STDOUT_FILENO)));
+  print_table(std::cout, run.records, run.doubts, table_style(wants_color(STDOUT_FILENO)),
+              explain(run).findings);
   std::cout.flush();
 }
 

@@ -112,11 +112,9 @@ std::string cycles_text(const Record& r) {
 // A value of the window of the samples. Its error is some 0.2 %.
 std::string window_text(const Record& r, const char* key, double smallest,
                         std::span<const std::string_view> units) {
-  const auto window = r.telemetry.find("window");
-  if (window == r.telemetry.end() || !window->is_object()) return "";
-  const auto value = window->find(key);
-  if (value == window->end() || !value->is_number()) return "";
-  const auto number = value->get<double>();
+  const auto value = r.window_value(key);
+  if (!value) return "";
+  const double number = *value;
   const double error = 0.002 * number;
   const Summary precision{.median = number,
                           .ci_low = number - error,
@@ -224,12 +222,14 @@ void print_rows(std::ostream& out, const std::vector<Row>& rows, const TableStyl
 }  // namespace
 
 void print_table(std::ostream& out, const std::vector<Record>& records, const Doubts& doubts,
-                 const TableStyle& style) {
+                 const TableStyle& style, const std::vector<std::string>& findings) {
   std::vector<Record> sorted = records;
   std::ranges::sort(sorted, {}, order);
   std::set<std::string> devices;
   for (const Record& record : records) devices.insert(record.device);
   print_controls(out, doubts);
+  for (const std::string& finding : findings) fmt::print(out, "{}\n", printable(finding));
+  if (!findings.empty()) fmt::print(out, "\n");
   std::vector<Row> rows;
   std::map<std::string, std::string> skipped;  // formats by reason
   for (const Record& record : sorted) {

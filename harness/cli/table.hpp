@@ -5,6 +5,7 @@
 
 #include <iosfwd>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/base/terminal.hpp"
@@ -27,7 +28,8 @@ inline TableStyle table_style(bool color) {
 // Prints a line per row: its time, rates, cycles, power and energy per launch with units, in the
 // digits that their intervals support, and the remark that matters most. Groups skipped rows by
 // reason. The first lines warn of controls that moved, and `~` marks the shares that are in doubt.
+// The findings follow, a line each.
 void print_table(std::ostream& out, const std::vector<Record>& records, const Doubts& doubts,
-                 const TableStyle& style);
+                 const TableStyle& style, const std::vector<std::string>& findings = {});
 
 }  // namespace ridgebench

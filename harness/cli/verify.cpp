@@ -6,6 +6,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/results/record.hpp"
+#include "harness/results/step_rows.hpp"
 #include "harness/results/verify/verify_duels.hpp"
 #include "harness/results/verify/verify_results.hpp"
 #include "harness/step/verify_step.hpp"

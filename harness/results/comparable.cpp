@@ -41,7 +41,7 @@ std::string cut_value(const std::string& text, const std::string& other) {
 }
 
 // The value at a dotted key, of a driver only its branch: 580.65.06 and 580.82.07 are both 580.
-ordered_json value_at(const ordered_json& json, std::string_view key) {
+ordered_json compared_value(const ordered_json& json, std::string_view key) {
   const ordered_json* value = &json;
   for (std::size_t begin = 0; begin <= key.size();) {
     const std::size_t end = std::min(key.find('.', begin), key.size());
@@ -80,8 +80,8 @@ void add_differing(std::vector<std::string>& found, const ordered_json& one,
                    const ordered_json& other, const ordered_json& keys) {
   for (const auto& listed : keys) {
     const auto key = listed.get<std::string>();
-    const ordered_json a = value_at(one, key);
-    const ordered_json b = value_at(other, key);
+    const ordered_json a = compared_value(one, key);
+    const ordered_json b = compared_value(other, key);
     if (same_value(a, b)) continue;
     found.push_back(fmt::format("{}: {} against {}", key, shown_value(a, b), shown_value(b, a)));
   }
@@ -98,8 +98,8 @@ std::optional<std::string> change_by(std::string_view variable) {
 void add_differing_variables(std::vector<std::string>& found, const ordered_json& one,
                              const ordered_json& other) {
   constexpr const char* kVariables = "environment_variables";
-  const ordered_json here = value_at(one, kVariables);
-  const ordered_json there = value_at(other, kVariables);
+  const ordered_json here = compared_value(one, kVariables);
+  const ordered_json there = compared_value(other, kVariables);
   std::set<std::string> names;
   for (const auto& [name, unused] : here.items()) names.insert(name);
   for (const auto& [name, unused] : there.items()) names.insert(name);
@@ -109,7 +109,7 @@ void add_differing_variables(std::vector<std::string>& found, const ordered_json
   };
   for (const std::string& name : names) {
     const auto changes = change_by(name);
-    if (!changes || same_value(value_at(here, name), value_at(there, name))) continue;
+    if (!changes || same_value(compared_value(here, name), compared_value(there, name))) continue;
     found.push_back(fmt::format("{}: {} is {} against {}, which changes {}", kVariables,
                                 cut_value(name), text(here, name), text(there, name), *changes));
   }

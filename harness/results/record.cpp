@@ -13,6 +13,7 @@
 #include "harness/results/read_keyed.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/json_pointer.hpp"
 #include "roofline/json_text.hpp"
 
 namespace ridgebench {
@@ -75,12 +76,17 @@ std::optional<double> Record::intensity_flop_per_byte() const {
 std::optional<double> Record::flops_per_s() const { return rate(flops, time); }
 std::optional<double> Record::bytes_per_s() const { return rate(bytes, time); }
 
+std::optional<double> Record::telemetry_median(const char* key) const {
+  return number_at(telemetry, fmt::format("/{}/median", key));
+}
+std::optional<double> Record::window_value(const char* key) const {
+  return number_at(telemetry, fmt::format("/window/{}", key));
+}
+
 std::optional<double> Record::nvml_clock_excess_hz() const {
-  const auto read = telemetry.find("sm_clock_hz");
-  if (!clock_hz || read == telemetry.end() || !read->is_object()) return std::nullopt;
-  const auto median = read->find("median");
-  if (median == read->end() || !median->is_number()) return std::nullopt;
-  return median->get<double>() - *clock_hz;
+  const auto read_hz = telemetry_median("sm_clock_hz");
+  if (!clock_hz || !read_hz) return std::nullopt;
+  return *read_hz - *clock_hz;
 }
 
 std::optional<Summary> Record::cycles() const {

@@ -116,6 +116,10 @@ struct Record {
   // The median of the SM clock that NVML read meanwhile, minus clock_hz. Empty where one is
   // unknown.
   [[nodiscard]] std::optional<double> nvml_clock_excess_hz() const;
+  // The median that the device reported of a quantity while the row ran, such as `sm_clock_hz`, and
+  // a value of telemetry.window; empty if it is unknown.
+  [[nodiscard]] std::optional<double> telemetry_median(const char* key) const;
+  [[nodiscard]] std::optional<double> window_value(const char* key) const;
   // Summary of the cycles per launch; empty if the clock of a sample is unknown.
   [[nodiscard]] std::optional<Summary> cycles() const;
 };

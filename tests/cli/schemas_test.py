@@ -29,6 +29,7 @@ ANSWERS = [
     ("predict_solve", ("predict", "matmul", "--solve", "n", "--format", "bf16", "--on", "h100")),
     ("predict_solve", ("predict", "relu", "--solve", "n", "--format", "bf16", "--on", RESULTS)),
     ("judged", ("show", RESULTS)),
+    ("explained", ("explain", RESULTS)),
     ("judged", ("show", "--on", "h100", "--on", SHEET)),
     ("number", ("number", "1e39")),
     ("number", ("number", "0x7f")),

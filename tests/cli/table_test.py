@@ -18,7 +18,8 @@ def table_of(folder) -> list[dict[str, str]]:
     """Return what `run` prints of a finished run, by the positions of its headers."""
     result = ridgebench("run", "--resume", folder)
     assert result.returncode == OK, result.stderr
-    header, *rows = [line for line in result.stdout.splitlines() if not line.startswith(("CONTROL", "skipped"))]
+    _, text = result.stdout.split("\n\n", 1)  # after the findings
+    header, *rows = [line for line in text.splitlines() if not line.startswith(("CONTROL", "skipped"))]
     starts = [match.start() for match in re.finditer(r"\S+", header)]
     names = header.split()
     assert names[:6] == ["operation", "technique", "format", "shape", "regime", "time"]

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/results/explained/explained.hpp"
 #include "harness/results/judged/judged.hpp"
 #include "harness/results/record.hpp"
 #include "harness/step/step_record.hpp"
@@ -269,6 +270,19 @@ std::string step_schema() {
   return plain_schema<StepRecord>(
       "urn:ridgebench:step:1", kStepSchema, "One step of step.jsonl",
       "`record_docs step_schema` writes this file from harness/step/step_record.hpp.");
+}
+
+std::string explained_schema() {
+  return plain_schema<ExplainedRun>(
+      "urn:ridgebench:explained:1", "urn:ridgebench:explained:1",
+      "The causes of a run's times: `ridgebench explain --json`",
+      "`record_docs explained_schema` writes this file from harness/results/explained.");
+}
+
+std::string explained_key_table() {
+  std::string table = "| key | type | unit | meaning |\n| --- | --- | --- | --- |\n";
+  add_lines<ExplainedRun>(table, "");
+  return table;
 }
 
 std::string step_key_table() {

@@ -20,4 +20,9 @@ std::string judged_key_table();
 std::string step_schema();
 std::string step_key_table();
 
+// The same of an explanation: results/schema/explained.schema.json and the table of
+// docs/explain.md.
+std::string explained_schema();
+std::string explained_key_table();
+
 }  // namespace ridgebench

@@ -32,10 +32,10 @@ Facts json_of(const Finding& finding) {
 Facts recorded_gpus(const std::string& path) {
   const Facts environment = parse_json(read_file(path), path);
   Facts gpus = Facts::array();
-  for (const Facts& device : fact(environment, "/devices")) {
-    if (text_of(device, "/backend") != "cuda") continue;
+  for (const Facts& device : value_at(environment, "/devices")) {
+    if (text_at(device, "/backend") != "cuda") continue;
     Facts gpu = device;
-    gpu["device"] = text_of(device, "/name");
+    gpu["device"] = text_at(device, "/name");
     gpu["nvidia_smi"] = nullptr;  // a number of another day
     gpu["data_sheet"] = nullptr;
     gpu["no_tensor_roof"] = nullptr;
@@ -51,9 +51,9 @@ Facts recorded_gpus(const std::string& path) {
 // The health of each GPU when its run began.
 Findings judge_recorded(const Facts& facts) {
   Findings findings;
-  for (const Facts& gpu : fact(facts, "/gpus")) {
+  for (const Facts& gpu : value_at(facts, "/gpus")) {
     Judge judge(findings, "gpu", label_of(gpu));
-    const std::string model = text_of(gpu, "/model");
+    const std::string model = text_at(gpu, "/model");
     judge.ok("gpu_recorded", model.empty() ? "a GPU" : model);
     judge_health(gpu, judge);
   }
@@ -113,8 +113,8 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
   command->callback([state, &code] {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {
-      throw UsageError(
-          fmt::format("--root {} is not a folder; allowed: a folder that stands for /", state->root));
+      throw UsageError(fmt::format("--root {} is not a folder; allowed: a folder that stands for /",
+                                   state->root));
     }
     if (!(state->limit_s > 0 && state->limit_s <= doctor::kMostSeconds)) {
       throw UsageError(fmt::format("--timeout {:g}; allowed: above 0, up to {:g} seconds",

@@ -106,8 +106,8 @@ bool on_path(const std::string& program) {
 }
 
 Facts sheet_of_facts(const Facts& gpu) {
-  if (is_true(gpu, "/slice")) return nullptr;
-  const DeviceSpec* sheet = match_data_sheet(text_of(gpu, "/model"), text_of(gpu, "/pci_id"));
+  if (flag_at(gpu, "/slice")) return nullptr;
+  const DeviceSpec* sheet = match_data_sheet(text_at(gpu, "/model"), text_at(gpu, "/pci_id"));
   if (sheet == nullptr) return {{"name", nullptr}, {"tdp_w", nullptr}};
   return {{"name", sheet->name}, {"tdp_w", nullable(sheet->tdp_w)}};
 }
@@ -123,7 +123,7 @@ void add_cuda(Facts& gpu, const Facts& cuda) {
 // The entry of NVML with this address; a new one where NVML lists none.
 Facts& entry_with(Facts& gpus, const std::string& address) {
   for (Facts& gpu : gpus) {
-    if (text_of(gpu, "/pci_address") == address && !address.empty()) return gpu;
+    if (text_at(gpu, "/pci_address") == address && !address.empty()) return gpu;
   }
   gpus.push_back({{"nvidia_smi", nullptr}});
   return gpus.back();
@@ -133,7 +133,7 @@ Facts& entry_with(Facts& gpus, const std::string& address) {
 
 Machine machine_of_gpu(const Facts& gpu) {
   const auto whole = [&](const char* key) {
-    return static_cast<std::int64_t>(number_of(gpu, std::string("/") + key).value_or(0));
+    return static_cast<std::int64_t>(number_at(gpu, std::string("/") + key).value_or(0));
   };
   const int sms = static_cast<int>(std::max<std::int64_t>(1, whole("sms")));
   return {.units = sms,
@@ -158,14 +158,14 @@ Facts read_driver(const Request& request) {
 
 Facts read_gpus(const Facts& driver, const Request& request) {
   Facts gpus = Facts::array();
-  for (Facts gpu : fact(driver, "/nvml/gpus")) {
+  for (Facts gpu : value_at(driver, "/nvml/gpus")) {
     gpu["nvidia_smi"] = gpu["index"];
     gpu.erase("index");
     gpus.push_back(std::move(gpu));
   }
   std::vector<std::pair<std::string, Child>> tried;
-  for (const Facts& cuda : fact(driver, "/cuda/gpus")) {
-    add_cuda(entry_with(gpus, text_of(cuda, "/pci_address")), cuda);
+  for (const Facts& cuda : value_at(driver, "/cuda/gpus")) {
+    add_cuda(entry_with(gpus, text_at(cuda, "/pci_address")), cuda);
     const int index = cuda["index"].get<int>();
     tried.emplace_back(fmt::format("cuda:{}", index), in_child([index] { return try_gpu(index); }));
   }
@@ -173,7 +173,7 @@ Facts read_gpus(const Facts& driver, const Request& request) {
   for (auto& [device, child] : tried) {
     const Facts answer = answer_of(std::move(child), until_s);
     for (Facts& gpu : gpus) {
-      if (text_of(gpu, "/device") == device) gpu["tried"] = answer;
+      if (text_at(gpu, "/device") == device) gpu["tried"] = answer;
     }
   }
   for (Facts& gpu : gpus) {

@@ -4,28 +4,6 @@
 
 namespace ridgebench::doctor {
 
-const Facts& fact(const Facts& facts, std::string_view pointer) {
-  static const Facts none = nullptr;
-  const Facts::json_pointer at{std::string(pointer)};
-  return facts.contains(at) ? facts.at(at) : none;
-}
-
-std::optional<double> number_of(const Facts& facts, const std::string& pointer) {
-  const Facts& value = fact(facts, pointer);
-  if (!value.is_number()) return std::nullopt;
-  return value.get<double>();
-}
-
-std::string text_of(const Facts& facts, const std::string& pointer) {
-  const Facts& value = fact(facts, pointer);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-bool is_true(const Facts& facts, const std::string& pointer) {
-  const Facts& value = fact(facts, pointer);
-  return value.is_boolean() && value.get<bool>();
-}
-
 Facts read_build() {
   const std::string commit = build_info::commit;
   const std::string cuda = build_info::cuda;

@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
+
+#include "roofline/json_pointer.hpp"
 
 namespace ridgebench::doctor {
 
@@ -32,14 +33,5 @@ Facts read_governors(const std::filesystem::path& root);
 Facts read_python(const Request& request);
 // [{device, reason, rows, techniques}] of the standard profile, most rows first.
 Facts read_skipped(const Facts& gpus);
-
-// The value at a JSON pointer ("/driver/cuda/status"); null if there is none.
-const Facts& fact(const Facts& facts, std::string_view pointer);
-// The number there; empty if there is none.
-std::optional<double> number_of(const Facts& facts, const std::string& pointer);
-// The text there; "" where there is none.
-std::string text_of(const Facts& facts, const std::string& pointer);
-// False where there is none.
-bool is_true(const Facts& facts, const std::string& pointer);
 
 }  // namespace ridgebench::doctor

@@ -133,7 +133,7 @@ Facts read_host(const Request& request) {
 Facts read_skipped(const Facts& gpus) {
   Facts devices = Facts::array();
   for (const Facts& gpu : gpus) {
-    const std::string name = text_of(gpu, "/device");
+    const std::string name = text_at(gpu, "/device");
     if (name.empty() || *build_info::cuda == '\0') continue;
     ListedDevice device(name, machine_of_gpu(gpu));
     devices.push_back(rows_of(name, device));

@@ -34,21 +34,21 @@ Facts measured_host(const MachineFacts::Device& device, const MachineFacts& mach
 }  // namespace
 
 void judge_conditions(const Facts& host, double most_load, Judge& judge) {
-  for (const Facts& governor : fact(host, "/governors")) {
+  for (const Facts& governor : value_at(host, "/governors")) {
     if (governor == "performance" || governor == "schedutil") continue;
     judge.note("governor",
                fmt::format("the governor of a processor is {}: the clock rises late",
                            governor.get<std::string>()),
                "with the owner's consent: sudo cpupower frequency-set -g performance");
   }
-  const double load = number_of(host, "/load_average").value_or(0);
+  const double load = number_at(host, "/load_average").value_or(0);
   if (load > most_load) {
     judge.warn("busy",
                fmt::format("other programs run: the load average is {:.1f} on {:.0f} threads", load,
-                           number_of(host, "/threads").value_or(0)),
+                           number_at(host, "/threads").value_or(0)),
                "top; measure when they have ended");
   }
-  const double tick_s = number_of(host, "/event_tick_s").value_or(0);
+  const double tick_s = number_at(host, "/event_tick_s").value_or(0);
   if (tick_s > kCoarsestTick_s) {
     judge.warn(
         "coarse_clock",
@@ -63,7 +63,7 @@ Findings conditions_of(Fill fill, const MachineFacts& machine) {
   for (const MachineFacts::Device& device : machine.devices) {
     const Facts host = measured_host(device, machine);
     // A run before this one leaves a load of the number of threads.
-    if (!host.is_null()) judge_conditions(host, number_of(host, "/threads").value_or(1), judge);
+    if (!host.is_null()) judge_conditions(host, number_at(host, "/threads").value_or(1), judge);
   }
   judge_fill(fill, judge);
   return findings;

@@ -17,14 +17,14 @@ std::string cuda_text(double number) {
 
 // The library of CUDA answered, and offers at least one GPU.
 bool driver_works(const Facts& driver) {
-  return text_of(driver, "/cuda/end") == "answered" && number_of(driver, "/cuda/status") == 0.0 &&
-         !fact(driver, "/cuda/gpus").empty();
+  return text_at(driver, "/cuda/end") == "answered" && number_at(driver, "/cuda/status") == 0.0 &&
+         !value_at(driver, "/cuda/gpus").empty();
 }
 
 // The driver against the toolkit of the build. Source: CUDA Compatibility, "Minor Version
 // Compatibility" and its table of the oldest drivers.
 void compare_with_build(const Facts& facts, Judge& judge) {
-  const auto served = number_of(facts, "/driver/cuda/version");
+  const auto served = number_at(facts, "/driver/cuda/version");
   const int built = cuda_of_build(facts);
   if (!served || *served <= 0 || built == 0 || *served >= built) return;
   const int major = built / 1000;
@@ -47,10 +47,10 @@ void compare_with_build(const Facts& facts, Judge& judge) {
 }
 
 void judge_visibility(const Facts& driver, Judge& judge) {
-  const Facts& visible = fact(driver, "/visible_devices");
+  const Facts& visible = value_at(driver, "/visible_devices");
   if (!visible.is_string()) return;
   const std::string note =
-      visibility_note(visible.get<std::string>(), fact(driver, "/cuda/gpus").size());
+      visibility_note(visible.get<std::string>(), value_at(driver, "/cuda/gpus").size());
   if (!note.empty()) {
     judge.warn("visible_devices_unknown", note + ": it ignores what follows an unknown entry",
                "nvidia-smi -L lists the numbers and UUIDs");
@@ -58,12 +58,12 @@ void judge_visibility(const Facts& driver, Judge& judge) {
 }
 
 void judge_counters(const Facts& driver, Judge& judge) {
-  if (is_true(driver, "/kernel/counters_for_root_only")) {
+  if (flag_at(driver, "/kernel/counters_for_root_only")) {
     judge.note("counters_restricted", "only root may read performance counters (Nsight Compute)",
                "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
                "/etc/modprobe.d/nvidia-profiling.conf, and load the module again");
   }
-  if (!is_true(driver, "/ncu")) {
+  if (!flag_at(driver, "/ncu")) {
     judge.note("ncu_missing",
                "Nsight Compute (ncu) is not on the PATH; only profiles of kernels need it");
   }
@@ -72,15 +72,16 @@ void judge_counters(const Facts& driver, Judge& judge) {
 }  // namespace
 
 bool shows_gpu(const Facts& facts) {
-  const Facts& driver = fact(facts, "/driver");
-  return !fact(driver, "/kernel/pci").empty() || !fact(driver, "/kernel/device_files").empty() ||
-         !fact(facts, "/gpus").empty() || text_of(driver, "/cuda/end") != "answered" ||
-         (!fact(driver, "/cuda/library").is_null() &&
-          number_of(driver, "/cuda/status") != kCudaNoDevice);
+  const Facts& driver = value_at(facts, "/driver");
+  return !value_at(driver, "/kernel/pci").empty() ||
+         !value_at(driver, "/kernel/device_files").empty() || !value_at(facts, "/gpus").empty() ||
+         text_at(driver, "/cuda/end") != "answered" ||
+         (!value_at(driver, "/cuda/library").is_null() &&
+          number_at(driver, "/cuda/status") != kCudaNoDevice);
 }
 
 void judge_driver(const Facts& facts, Findings& to) {
-  const Facts& driver = fact(facts, "/driver");
+  const Facts& driver = value_at(facts, "/driver");
   Judge judge(to, "driver");
   if (!shows_gpu(facts)) {
     judge.ok("no_gpu", "this machine shows no NVIDIA GPU");
@@ -91,16 +92,16 @@ void judge_driver(const Facts& facts, Findings& to) {
   } else {
     const std::string versions = versions_of_driver(driver);
     judge.ok("driver_works",
-             fmt::format("CUDA {}{}{}{}", cuda_text(number_of(driver, "/cuda/version").value_or(0)),
+             fmt::format("CUDA {}{}{}{}", cuda_text(number_at(driver, "/cuda/version").value_or(0)),
                          versions.empty() ? "" : "; ", versions,
-                         is_true(driver, "/kernel/wsl") ? "; WSL" : ""));
+                         flag_at(driver, "/kernel/wsl") ? "; WSL" : ""));
   }
   compare_with_build(facts, judge);
   if (driver_works(driver)) judge_visibility(driver, judge);
-  if (text_of(driver, "/nvml/end") != "answered") {
-    judge.fail("nvml_hangs", "NVML does not answer: " + text_of(driver, "/nvml/end"),
+  if (text_at(driver, "/nvml/end") != "answered") {
+    judge.fail("nvml_hangs", "NVML does not answer: " + text_at(driver, "/nvml/end"),
                "timeout 10 nvidia-smi; sudo dmesg | grep -iE 'nvrm|xid'");
-  } else if (driver_works(driver) && number_of(driver, "/nvml/status") != 0.0) {
+  } else if (driver_works(driver) && number_at(driver, "/nvml/status") != 0.0) {
     judge.warn("nvml_missing", "NVML does not start: clocks, power and temperature stay unknown",
                "install the driver's package libnvidia-ml1; in a container: "
                "NVIDIA_DRIVER_CAPABILITIES=compute,utility");

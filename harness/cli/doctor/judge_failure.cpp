@@ -23,24 +23,24 @@ std::string version_in(const std::string& file) {
 
 // Each returns true if it found the reason why CUDA does not start.
 bool finds_silence(const Facts& driver, Judge& judge) {
-  const std::string end = text_of(driver, "/cuda/end");
+  const std::string end = text_at(driver, "/cuda/end");
   if (end == "hung") {
     judge.fail("driver_hangs", "the start of CUDA (cuInit) does not return",
                "sudo dmesg | grep -iE 'nvrm|xid|hung'; the last resort is sudo reboot");
   } else if (end == "crashed") {
     judge.fail("driver_crashes",
                fmt::format("the start of CUDA (cuInit) ends the process with signal {}",
-                           number_of(driver, "/cuda/signal").value_or(0)),
+                           number_at(driver, "/cuda/signal").value_or(0)),
                "install the driver again: its libraries do not belong together");
   }
   return end != "answered";
 }
 
 bool finds_other_module(const Facts& driver, Judge& judge) {
-  const Facts& gpus = fact(driver, "/kernel/pci");
+  const Facts& gpus = value_at(driver, "/kernel/pci");
   const auto served_by = [&](const char* name) {
     return std::ranges::any_of(gpus,
-                               [&](const Facts& gpu) { return text_of(gpu, "/driver") == name; });
+                               [&](const Facts& gpu) { return text_at(gpu, "/driver") == name; });
   };
   if (served_by("nouveau")) {
     judge.fail(
@@ -57,17 +57,17 @@ bool finds_other_module(const Facts& driver, Judge& judge) {
 }
 
 bool finds_missing_module(const Facts& driver, Judge& judge) {
-  if (is_true(driver, "/kernel/wsl")) return false;
-  const bool files = !fact(driver, "/kernel/device_files").empty();
-  const bool module = !text_of(driver, "/kernel/module").empty();
-  const std::string container = text_of(driver, "/container");
+  if (flag_at(driver, "/kernel/wsl")) return false;
+  const bool files = !value_at(driver, "/kernel/device_files").empty();
+  const bool module = !text_at(driver, "/kernel/module").empty();
+  const std::string container = text_at(driver, "/container");
   if (!files && !container.empty()) {
     judge.fail(
         "container_without_gpu",
         fmt::format("this container ({}) was started without the GPUs", container),
         "docker run --gpus all ..., podman run --device nvidia.com/gpu=all ..., or apptainer "
         "run --nv ...");
-  } else if (!module && !fact(driver, "/kernel/pci").empty()) {
+  } else if (!module && !value_at(driver, "/kernel/pci").empty()) {
     judge.fail("module_missing", "the kernel's module nvidia is not loaded",
                "sudo modprobe nvidia; if that fails, install NVIDIA's driver for this kernel: "
                "sudo dkms status");
@@ -83,18 +83,18 @@ bool finds_missing_module(const Facts& driver, Judge& judge) {
 }
 
 bool finds_no_permission(const Facts& driver, Judge& judge) {
-  const Facts& files = fact(driver, "/kernel/device_files");
+  const Facts& files = value_at(driver, "/kernel/device_files");
   const auto closed =
       std::ranges::find_if(files, [](const Facts& file) { return !file["problem"].is_null(); });
-  if (closed == files.end() && number_of(driver, "/nvml/status") != kNvmlNoPermission) return false;
+  if (closed == files.end() && number_at(driver, "/nvml/status") != kNvmlNoPermission) return false;
   if (std::ranges::any_of(files, [](const Facts& file) { return file["problem"].is_null(); }) &&
       closed != files.end()) {
     return false;  // another one opens
   }
-  const std::string group = closed == files.end() ? "" : text_of(*closed, "/group");
+  const std::string group = closed == files.end() ? "" : text_at(*closed, "/group");
   const std::string which = closed == files.end() ? "/dev/nvidia*"
-                                                  : fmt::format("{}: {}", text_of(*closed, "/file"),
-                                                                text_of(*closed, "/problem"));
+                                                  : fmt::format("{}: {}", text_at(*closed, "/file"),
+                                                                text_at(*closed, "/problem"));
   judge.fail("no_permission", "this user cannot open " + which,
              group.empty() ? "echo 'options nvidia NVreg_DeviceFileMode=0666' | sudo tee "
                              "/etc/modprobe.d/nvidia-files.conf, and restart; in a batch job, "
@@ -104,12 +104,12 @@ bool finds_no_permission(const Facts& driver, Judge& judge) {
 }
 
 bool finds_mismatch(const Facts& driver, Judge& judge) {
-  const std::string module = text_of(driver, "/kernel/module");
-  const std::string library = version_in(text_of(driver, "/cuda/library"));
+  const std::string module = text_at(driver, "/kernel/module");
+  const std::string library = version_in(text_at(driver, "/cuda/library"));
   const bool differs = !module.empty() && !library.empty() && module != library;
-  const auto status = number_of(driver, "/cuda/status");
+  const auto status = number_at(driver, "/cuda/status");
   if (status == 804.0) return false;  // the library of cuda-compat is another on purpose
-  if (!differs && number_of(driver, "/nvml/status") != kNvmlMismatch && status != 803.0)
+  if (!differs && number_at(driver, "/nvml/status") != kNvmlMismatch && status != 803.0)
     return false;
   const Cause cause = cause_of_cuda_error(803, "");
   const std::string versions = versions_of_driver(driver);
@@ -122,10 +122,10 @@ bool finds_mismatch(const Facts& driver, Judge& judge) {
 }
 
 bool finds_hidden(const Facts& driver, Judge& judge) {
-  const Facts& visible = fact(driver, "/visible_devices");
+  const Facts& visible = value_at(driver, "/visible_devices");
   const bool none =
-      number_of(driver, "/cuda/status") == kNoDevice ||
-      (number_of(driver, "/cuda/status") == 0.0 && fact(driver, "/cuda/gpus").empty());
+      number_at(driver, "/cuda/status") == kNoDevice ||
+      (number_at(driver, "/cuda/status") == 0.0 && value_at(driver, "/cuda/gpus").empty());
   if (!visible.is_string() || !none) return false;
   judge.fail("gpus_hidden",
              fmt::format("{}='{}' hides every GPU", kVisibleDevices, visible.get<std::string>()),
@@ -135,9 +135,9 @@ bool finds_hidden(const Facts& driver, Judge& judge) {
 
 // MIG without a slice is said of each GPU.
 bool only_empty_mig(const Facts& facts) {
-  const Facts& gpus = fact(facts, "/gpus");
+  const Facts& gpus = value_at(facts, "/gpus");
   return !gpus.empty() && std::ranges::all_of(gpus, [](const Facts& gpu) {
-    return is_true(gpu, "/mig") && number_of(gpu, "/slices").value_or(0) == 0;
+    return flag_at(gpu, "/mig") && number_at(gpu, "/slices").value_or(0) == 0;
   });
 }
 
@@ -145,10 +145,10 @@ bool only_empty_mig(const Facts& facts) {
 
 std::string versions_of_driver(const Facts& driver) {
   std::string text;
-  const std::string cuda = version_in(text_of(driver, "/cuda/library"));
-  const std::string nvml = version_in(text_of(driver, "/nvml/library"));
+  const std::string cuda = version_in(text_at(driver, "/cuda/library"));
+  const std::string nvml = version_in(text_at(driver, "/nvml/library"));
   for (const auto& [what, version] :
-       {std::pair<const char*, std::string>{"module", text_of(driver, "/kernel/module")},
+       {std::pair<const char*, std::string>{"module", text_at(driver, "/kernel/module")},
         {"libcuda", cuda},
         {"NVML", nvml}}) {
     if (!version.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, version);
@@ -157,20 +157,20 @@ std::string versions_of_driver(const Facts& driver) {
 }
 
 void explain_failure(const Facts& facts, Judge& judge) {
-  const Facts& driver = fact(facts, "/driver");
+  const Facts& driver = value_at(facts, "/driver");
   if (finds_silence(driver, judge) || finds_other_module(driver, judge) ||
       finds_missing_module(driver, judge) || finds_no_permission(driver, judge) ||
       finds_mismatch(driver, judge)) {
     return;
   }
-  if (fact(driver, "/cuda/library").is_null()) {
+  if (value_at(driver, "/cuda/library").is_null()) {
     judge.fail("libcuda_missing", "libcuda.so.1, the driver's library, is not installed",
                "install the driver's package libcuda1 (Debian), libnvidia-compute (Ubuntu) or "
                "nvidia-driver-cuda-libs (RHEL)");
   } else if (!finds_hidden(driver, judge) && !only_empty_mig(facts)) {
-    const int status = static_cast<int>(number_of(driver, "/cuda/status").value_or(kNoDevice));
+    const int status = static_cast<int>(number_at(driver, "/cuda/status").value_or(kNoDevice));
     const Cause cause = cause_of_cuda_error(status == 0 ? static_cast<int>(kNoDevice) : status,
-                                            text_of(driver, "/cuda/status_name"));
+                                            text_at(driver, "/cuda/status_name"));
     judge.fail(cause.code, cause.text, cause.help);
   }
 }

@@ -51,10 +51,10 @@ bool runs_native(const GpuCode& code, int capability) {
 }
 
 void judge_code(const Facts& facts, const Facts& gpu, Judge& judge) {
-  const int capability = static_cast<int>(number_of(gpu, "/compute_capability").value_or(0));
+  const int capability = static_cast<int>(number_at(gpu, "/compute_capability").value_or(0));
   const int built = cuda_of_build(facts);
   if (capability == 0 || built == 0) return;
-  const GpuCode code = code_of_build(text_of(facts, "/build/cuda"));
+  const GpuCode code = code_of_build(text_at(facts, "/build/cuda"));
   if (code.unknown || runs_native(code, capability)) return;
   const std::string build = fmt::format(
       "scripts/build.sh cuda -DCMAKE_CUDA_ARCHITECTURES={}, with a toolkit that knows it",
@@ -66,7 +66,7 @@ void judge_code(const Facts& facts, const Facts& gpu, Judge& judge) {
                fmt::format("this binary has no code for compute capability {} (it has {})",
                            capability_text(capability), held),
                build);
-  } else if (number_of(facts, "/driver/cuda/version").value_or(built) < built) {
+  } else if (number_at(facts, "/driver/cuda/version").value_or(built) < built) {
     judge.fail("ptx_too_new",
                fmt::format("this binary has PTX only for compute capability {}, and the driver is "
                            "older than its CUDA",
@@ -82,17 +82,17 @@ void judge_code(const Facts& facts, const Facts& gpu, Judge& judge) {
 }
 
 std::string one_line_of(const Facts& gpu) {
-  std::string text = text_of(gpu, "/model");
-  const std::string sheet = text_of(gpu, "/data_sheet/name");
+  std::string text = text_at(gpu, "/model");
+  const std::string sheet = text_at(gpu, "/data_sheet/name");
   if (!sheet.empty()) text += " (" + sheet + ")";
   const auto add = [&](const char* pointer, const char* format, double unit = 1) {
-    if (const auto value = number_of(gpu, pointer))
+    if (const auto value = number_at(gpu, pointer))
       text += fmt::format(fmt::runtime(format), *value / unit);
   };
-  if (const auto capability = number_of(gpu, "/compute_capability"))
+  if (const auto capability = number_at(gpu, "/compute_capability"))
     text += ", " + capability_text(static_cast<int>(*capability));
   add("/free_bytes", ", {:.1f}", 0x1p30);
-  add("/memory_bytes", number_of(gpu, "/free_bytes") ? " of {:.1f} GiB free" : ", {:.1f} GiB",
+  add("/memory_bytes", number_at(gpu, "/free_bytes") ? " of {:.1f} GiB free" : ", {:.1f} GiB",
       0x1p30);
   add("/sm_clock_hz", ", {:.0f}", 1e6);
   add("/clocks/max_sm_hz", " of {:.0f} MHz", 1e6);
@@ -103,14 +103,14 @@ std::string one_line_of(const Facts& gpu) {
 
 // NVML lists the GPU, and CUDA does not offer it.
 void judge_absent(const Facts& facts, const Facts& gpu, Judge& judge) {
-  const Facts& visible = fact(facts, "/driver/visible_devices");
-  const double compute_mode = number_of(gpu, "/compute_mode").value_or(0);
+  const Facts& visible = value_at(facts, "/driver/visible_devices");
+  const double compute_mode = number_at(gpu, "/compute_mode").value_or(0);
   constexpr double kProhibited = 2;
-  if (is_true(gpu, "/mig") && number_of(gpu, "/slices").value_or(0) == 0) {
+  if (flag_at(gpu, "/mig") && number_at(gpu, "/slices").value_or(0) == 0) {
     judge.fail("mig_without_slice", "MIG is on, and the GPU has no slice: CUDA cannot use it",
                fmt::format("with the owner's consent: sudo {} -mig 0; or create a slice: sudo "
                            "nvidia-smi mig -i {} -cgi 0 -C",
-                           nvidia_smi(gpu), json_line(fact(gpu, "/nvidia_smi"))));
+                           nvidia_smi(gpu), json_line(value_at(gpu, "/nvidia_smi"))));
   } else if (compute_mode == kProhibited) {
     judge.fail("compute_mode_prohibited", "its compute mode is prohibited: CUDA cannot use it",
                fmt::format("with the owner's consent: sudo {} -c 0", nvidia_smi(gpu)));
@@ -118,7 +118,7 @@ void judge_absent(const Facts& facts, const Facts& gpu, Judge& judge) {
     judge.note("gpu_hidden",
                fmt::format("{}='{}' hides it", kVisibleDevices, visible.get<std::string>()),
                fmt::format("unset {}", kVisibleDevices));
-  } else if (number_of(facts, "/driver/cuda/status") == 0.0) {
+  } else if (number_at(facts, "/driver/cuda/status") == 0.0) {
     judge.fail("gpu_not_offered", "NVML lists the GPU, and CUDA does not offer it",
                "sudo dmesg | grep -iE 'nvrm|xid'");
   }  // else CUDA offers none, for the reason that is the driver's
@@ -126,8 +126,8 @@ void judge_absent(const Facts& facts, const Facts& gpu, Judge& judge) {
 
 // Errors with which NVML opens a GPU (nvmlReturn_t).
 bool judge_opening(const Facts& gpu, Judge& judge) {
-  const int status = static_cast<int>(number_of(gpu, "/status").value_or(0));
-  const std::string index = json_line(fact(gpu, "/nvidia_smi"));
+  const int status = static_cast<int>(number_at(gpu, "/status").value_or(0));
+  const std::string index = json_line(value_at(gpu, "/nvidia_smi"));
   const std::string log = "sudo dmesg | grep -iE 'nvrm|xid'";
   if (status == 0) return false;
   if (status == 4) {
@@ -149,19 +149,19 @@ bool judge_opening(const Facts& gpu, Judge& judge) {
 }
 
 bool judge_trial(const Facts& gpu, Judge& judge) {
-  const std::string end = text_of(gpu, "/tried/end");
-  const int status = static_cast<int>(number_of(gpu, "/tried/status").value_or(0));
+  const std::string end = text_at(gpu, "/tried/end");
+  const int status = static_cast<int>(number_at(gpu, "/tried/status").value_or(0));
   if (end == "hung") {
     judge.fail("gpu_hangs", "the GPU does not answer: a first write to its memory does not return",
                "sudo dmesg | grep -iE 'nvrm|xid'; sudo " + nvidia_smi(gpu) + " --gpu-reset");
   } else if (end == "crashed") {
     judge.fail("gpu_crashes",
                fmt::format("a first use of the GPU ends the process with signal {}",
-                           number_of(gpu, "/tried/signal").value_or(0)),
+                           number_at(gpu, "/tried/signal").value_or(0)),
                "sudo dmesg | grep -iE 'nvrm|xid'; sudo " + nvidia_smi(gpu) + " --gpu-reset");
   } else if (status != 0) {
-    const Cause cause = cause_of_cuda_error(status, text_of(gpu, "/tried/status_name"));
-    judge.fail(cause.code, fmt::format("{} in {}", cause.text, text_of(gpu, "/tried/call")),
+    const Cause cause = cause_of_cuda_error(status, text_at(gpu, "/tried/status_name"));
+    judge.fail(cause.code, fmt::format("{} in {}", cause.text, text_at(gpu, "/tried/call")),
                cause.help);
   } else {
     return true;
@@ -172,21 +172,21 @@ bool judge_trial(const Facts& gpu, Judge& judge) {
 }  // namespace
 
 std::string label_of(const Facts& gpu) {
-  std::string device = text_of(gpu, "/device");
+  std::string device = text_at(gpu, "/device");
   if (!device.empty()) return device;
-  std::string address = text_of(gpu, "/pci_address");
-  return address.empty() ? "nvidia-smi:" + json_line(fact(gpu, "/nvidia_smi")) : address;
+  std::string address = text_at(gpu, "/pci_address");
+  return address.empty() ? "nvidia-smi:" + json_line(value_at(gpu, "/nvidia_smi")) : address;
 }
 
 std::string nvidia_smi(const Facts& gpu) {
-  const Facts& index = fact(gpu, "/nvidia_smi");
+  const Facts& index = value_at(gpu, "/nvidia_smi");
   return index.is_null() ? "nvidia-smi" : "nvidia-smi -i " + json_line(index);
 }
 
 void judge_gpu(const Facts& facts, const Facts& gpu, Findings& to) {
   Judge judge(to, "gpu", label_of(gpu));
   if (judge_opening(gpu, judge)) return;
-  if (text_of(gpu, "/device").empty()) {
+  if (text_at(gpu, "/device").empty()) {
     judge_absent(facts, gpu, judge);
     return;
   }

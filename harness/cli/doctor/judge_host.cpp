@@ -14,27 +14,27 @@ namespace {
 constexpr double kGiB = 0x1p30;
 
 void judge_processors(const Facts& host, Judge& judge) {
-  const double threads = number_of(host, "/threads").value_or(0);
-  if (const auto quota = number_of(host, "/cpu_quota")) {
+  const double threads = number_at(host, "/threads").value_or(0);
+  if (const auto quota = number_at(host, "/cpu_quota")) {
     judge.note("cpu_quota",
                fmt::format("a control group grants {:g} processors; {:.0f} threads are used",
                            *quota, threads),
                "raise the CPU limit of the container or the job");
   }
-  const double cores = number_of(host, "/cores").value_or(0);
-  const double online = number_of(host, "/online_processors").value_or(cores);
+  const double cores = number_at(host, "/cores").value_or(0);
+  const double online = number_at(host, "/online_processors").value_or(cores);
   if (cores < online) {
     judge.note("affinity",
                fmt::format("this process may run on {:.0f} of {:.0f} processors", cores, online),
                "taskset -cp $$; request more from the scheduler");
   }
-  if (const std::string by = text_of(host, "/threads_limited_by");
+  if (const std::string by = text_at(host, "/threads_limited_by");
       !by.empty() && by != "processors") {
     judge.note("threads_limited", fmt::format("{:.0f} threads on {:.0f} processors, limited by {}",
                                               threads, cores, by));
   }
   judge_conditions(host, std::max(1.0, threads / 2), judge);
-  if (is_true(host, "/virtualized")) {
+  if (flag_at(host, "/virtualized")) {
     judge.note(
         "virtual_machine",
         "a virtual machine: neighbours change the host's numbers, and its clock is not known");
@@ -42,8 +42,8 @@ void judge_processors(const Facts& host, Judge& judge) {
 }
 
 void judge_host_memory(const Facts& host, Judge& judge) {
-  const double available = number_of(host, "/available_memory_bytes").value_or(0);
-  const auto left = number_of(host, "/memory_left_in_group_bytes");
+  const double available = number_at(host, "/available_memory_bytes").value_or(0);
+  const auto left = number_at(host, "/memory_left_in_group_bytes");
   constexpr double kEnough = 4 * kGiB;
   const double usable = std::min(available, left.value_or(available));
   if (usable < kEnough) {
@@ -53,24 +53,24 @@ void judge_host_memory(const Facts& host, Judge& judge) {
         left && *left < available ? "raise the memory limit of the container or the job"
                                   : "ps aux --sort=-rss | head");
   }
-  if (text_of(host, "/huge_pages").find("[never]") != std::string::npos) {
+  if (text_at(host, "/huge_pages").find("[never]") != std::string::npos) {
     judge.note("huge_pages_off", "transparent huge pages are off: host rows lose to TLB misses",
                "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled");
   }
-  const auto swap = number_of(host, "/swap_bytes");
-  const auto free_swap = number_of(host, "/free_swap_bytes");
+  const auto swap = number_at(host, "/swap_bytes");
+  const auto free_swap = number_at(host, "/free_swap_bytes");
   if (swap && free_swap && *swap - *free_swap > kGiB) {
     judge.note("swap_in_use",
                fmt::format("{:.1f} GiB are swapped out", (*swap - *free_swap) / kGiB), "free -h");
   }
   constexpr double kResults = 100e6;  // a full run leaves some megabytes
-  const auto disk = number_of(host, "/free_disk_bytes");
+  const auto disk = number_at(host, "/free_disk_bytes");
   if (disk && *disk < kResults) {
     judge.warn("little_disk", fmt::format("{:.0f} MB are free here for results", *disk / 1e6),
                "df -h .; or run --out DIR on another disk");
   }
   constexpr double kUsualStack = 8 << 20;
-  const auto stack = number_of(host, "/stack_limit_bytes");
+  const auto stack = number_at(host, "/stack_limit_bytes");
   if (stack && *stack < kUsualStack) {
     judge.note("small_stack", fmt::format("the stack is limited to {:.0f} KiB", *stack / 1024),
                "ulimit -s 8192");
@@ -80,7 +80,7 @@ void judge_host_memory(const Facts& host, Judge& judge) {
 }  // namespace
 
 int cuda_of_build(const Facts& facts) {
-  const std::string text = text_of(facts, "/build/cuda");  // "nvcc 13.0.88, architectures ..."
+  const std::string text = text_at(facts, "/build/cuda");  // "nvcc 13.0.88, architectures ..."
   int major = 0;
   int minor = 0;
   return std::sscanf(text.c_str(), "nvcc %d.%d", &major, &minor) == 2 ? 1000 * major + 10 * minor
@@ -91,14 +91,14 @@ int cuda_major_of_build(const Facts& facts) { return cuda_of_build(facts) / 1000
 
 void judge_build(const Facts& facts, Findings& to) {
   Judge judge(to, "build");
-  const std::string cuda = text_of(facts, "/build/cuda");
-  const std::string commit = text_of(facts, "/build/commit").substr(0, 7);
-  const std::string type = text_of(facts, "/build/build_type");
+  const std::string cuda = text_at(facts, "/build/cuda");
+  const std::string commit = text_at(facts, "/build/commit").substr(0, 7);
+  const std::string type = text_at(facts, "/build/build_type");
   judge.ok("build",
-           fmt::format("ridgebench {}{}{}; {}; {}", text_of(facts, "/build/version"),
+           fmt::format("ridgebench {}{}{}; {}; {}", text_at(facts, "/build/version"),
                        commit.empty() ? "" : ", commit " + commit,
-                       is_true(facts, "/build/dirty") ? " with changes" : "",
-                       text_of(facts, "/build/compiler"), cuda.empty() ? "without CUDA" : cuda));
+                       flag_at(facts, "/build/dirty") ? " with changes" : "",
+                       text_at(facts, "/build/compiler"), cuda.empty() ? "without CUDA" : cuda));
   if (type != "Release" && type != "RelWithDebInfo") {
     judge.warn(
         "debug_build",
@@ -109,23 +109,23 @@ void judge_build(const Facts& facts, Findings& to) {
 
 void judge_host(const Facts& facts, Findings& to) {
   Judge judge(to, "host");
-  const Facts& host = fact(facts, "/host");
-  const std::string model = text_of(host, "/cpu_model");
+  const Facts& host = value_at(facts, "/host");
+  const std::string model = text_at(host, "/cpu_model");
   judge.ok("host",
            fmt::format("{}, {:.0f} threads, {}, {:.1f} of {:.1f} GiB free, {}",
                        model.empty() ? "unknown processor" : model,
-                       number_of(host, "/threads").value_or(0), text_of(host, "/isa"),
-                       number_of(host, "/available_memory_bytes").value_or(0) / kGiB,
-                       number_of(host, "/memory_bytes").value_or(0) / kGiB, text_of(host, "/os")));
+                       number_at(host, "/threads").value_or(0), text_at(host, "/isa"),
+                       number_at(host, "/available_memory_bytes").value_or(0) / kGiB,
+                       number_at(host, "/memory_bytes").value_or(0) / kGiB, text_at(host, "/os")));
   judge_processors(host, judge);
   judge_host_memory(host, judge);
 }
 
 void judge_python(const Facts& facts, Findings& to) {
   Judge judge(to, "python");
-  const Facts& python = fact(facts, "/python");
-  const std::string name = text_of(python, "/interpreter");
-  const Facts& version = fact(python, "/version");
+  const Facts& python = value_at(facts, "/python");
+  const std::string name = text_at(python, "/interpreter");
+  const Facts& version = value_at(python, "/version");
   const char* const needed = "only plot, report, compare, gate and import need it";
   if (!version.is_array()) {
     judge.note("python_missing", fmt::format("{} does not run; {}", name, needed),
@@ -135,7 +135,7 @@ void judge_python(const Facts& facts, Findings& to) {
   const std::string text = fmt::format("{} {}.{}.{}", name, version[0].get<int>(),
                                        version[1].get<int>(), version[2].get<int>());
   std::vector<std::string> missing;
-  for (const Facts& package : fact(python, "/missing"))
+  for (const Facts& package : value_at(python, "/missing"))
     missing.push_back(package.get<std::string>());
   if (version[0].get<int>() < 3 || (version[0].get<int>() == 3 && version[1].get<int>() < 9)) {
     judge.note("python_too_old", fmt::format("{} is older than 3.9; {}", text, needed),
@@ -144,7 +144,7 @@ void judge_python(const Facts& facts, Findings& to) {
     judge.note("python_packages",
                fmt::format("{} lacks {}; {}", text, fmt::join(missing, ", "), needed),
                fmt::format("{} -m pip install {}", name, fmt::join(missing, " ")));
-  } else if (const std::string reason = text_of(python, "/no_package"); !reason.empty()) {
+  } else if (const std::string reason = text_at(python, "/no_package"); !reason.empty()) {
     judge.note("python_package_missing", reason, "cmake --install, or the checkout's build folder");
   } else {
     judge.ok("python", text + " with all packages");
@@ -152,16 +152,16 @@ void judge_python(const Facts& facts, Findings& to) {
 }
 
 void judge_rows(const Facts& facts, Findings& to) {
-  for (const Facts& device : fact(facts, "/skipped")) {
-    Judge judge(to, "rows", text_of(device, "/device"));
+  for (const Facts& device : value_at(facts, "/skipped")) {
+    Judge judge(to, "rows", text_at(device, "/device"));
     double skipped = 0;
     for (const Facts& reason : device["skipped"]) skipped += reason["rows"].get<double>();
-    const double rows = number_of(device, "/rows").value_or(0);
+    const double rows = number_at(device, "/rows").value_or(0);
     judge.ok("rows", fmt::format("{:.0f} of {:.0f} rows of the quick profile can run",
                                  rows - skipped, rows));
     for (const Facts& reason : device["skipped"]) {
       judge.note("rows_skipped", fmt::format("{} skipped: {}", reason["rows"].get<int>(),
-                                             text_of(reason, "/reason")));
+                                             text_at(reason, "/reason")));
     }
   }
 }
@@ -170,7 +170,7 @@ Findings judge(const Facts& facts) {
   Findings findings;
   judge_build(facts, findings);
   judge_driver(facts, findings);
-  for (const Facts& gpu : fact(facts, "/gpus")) judge_gpu(facts, gpu, findings);
+  for (const Facts& gpu : value_at(facts, "/gpus")) judge_gpu(facts, gpu, findings);
   judge_libraries(facts, findings);
   judge_host(facts, findings);
   judge_python(facts, findings);

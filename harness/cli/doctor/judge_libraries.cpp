@@ -10,10 +10,10 @@ namespace {
 
 void judge_cublas(const Facts& facts, Judge& judge) {
   if (cuda_of_build(facts) == 0 || !shows_gpu(facts)) return;
-  const std::string version = text_of(facts, "/libraries/cublas/version");
+  const std::string version = text_at(facts, "/libraries/cublas/version");
   if (!version.empty()) {
     judge.ok("cublas",
-             fmt::format("cuBLAS {} ({})", version, text_of(facts, "/libraries/cublas/file")));
+             fmt::format("cuBLAS {} ({})", version, text_at(facts, "/libraries/cublas/file")));
     return;
   }
   const int major = cuda_major_of_build(facts);
@@ -22,19 +22,19 @@ void judge_cublas(const Facts& facts, Judge& judge) {
   judge.warn(
       "cublas_missing",
       fmt::format("{} was not found: the rows of cuBLAS are skipped",
-                  text_of(facts, "/libraries/cublas/looked_for")),
+                  text_at(facts, "/libraries/cublas/looked_for")),
       fmt::format("pip install {0}, or put the folder of the library on LD_LIBRARY_PATH", package));
 }
 
 // "OpenBLAS 0.3.21 on Zen (FILE)" of the library's text, which names all its options.
 std::string short_openblas(const Facts& openblas) {
-  const std::string text = text_of(openblas, "/version");
+  const std::string text = text_at(openblas, "/version");
   const std::size_t blank = text.find(' ');
   const std::size_t second = blank == text.npos ? blank : text.find(' ', blank + 1);
   const std::size_t core = text.rfind(" on ");
   const std::string name =
       core == text.npos ? text : text.substr(0, std::min(second, core)) + text.substr(core);
-  return fmt::format("{} ({})", name, text_of(openblas, "/file"));
+  return fmt::format("{} ({})", name, text_at(openblas, "/file"));
 }
 
 // "avx2" of "cpu_isa_avx2".
@@ -44,12 +44,12 @@ std::string short_isa(const std::string& isa) {
 }
 
 void judge_yardsticks(const Facts& libraries, Judge& judge) {
-  if (const std::string cub = text_of(libraries, "/cub"); !cub.empty())
+  if (const std::string cub = text_at(libraries, "/cub"); !cub.empty())
     judge.ok("cub", "CUB " + cub);
-  const std::string openblas = text_of(libraries, "/openblas/version").empty()
+  const std::string openblas = text_at(libraries, "/openblas/version").empty()
                                    ? ""
-                                   : short_openblas(fact(libraries, "/openblas"));
-  const std::string better = text_of(libraries, "/openblas/better_core");
+                                   : short_openblas(value_at(libraries, "/openblas"));
+  const std::string better = text_at(libraries, "/openblas/better_core");
   if (openblas.empty()) {
     judge.note("openblas_missing",
                "OpenBLAS: not built in or not installed; its fp32 rows of the host are skipped",
@@ -60,8 +60,8 @@ void judge_yardsticks(const Facts& libraries, Judge& judge) {
   } else {
     judge.ok("openblas", openblas);
   }
-  const std::string onednn = text_of(libraries, "/onednn/version");
-  const std::string isa = short_isa(text_of(libraries, "/onednn/isa"));
+  const std::string onednn = text_at(libraries, "/onednn/version");
+  const std::string isa = short_isa(text_at(libraries, "/onednn/isa"));
   if (onednn.empty()) {
     judge.note("onednn_missing",
                "oneDNN: not built in or not installed; its rows of the host are skipped",
@@ -71,7 +71,7 @@ void judge_yardsticks(const Facts& libraries, Judge& judge) {
                "unset ONEDNN_MAX_CPU_ISA");
   } else {
     judge.ok("onednn", fmt::format("oneDNN {} with {} ({})", onednn, isa,
-                                   text_of(libraries, "/onednn/file")));
+                                   text_at(libraries, "/onednn/file")));
   }
 }
 
@@ -80,7 +80,7 @@ void judge_yardsticks(const Facts& libraries, Judge& judge) {
 void judge_libraries(const Facts& facts, Findings& to) {
   Judge judge(to, "libraries");
   judge_cublas(facts, judge);
-  judge_yardsticks(fact(facts, "/libraries"), judge);
+  judge_yardsticks(value_at(facts, "/libraries"), judge);
 }
 
 }  // namespace ridgebench::doctor

@@ -114,8 +114,8 @@ std::string verdict_of(const Facts& facts, const Findings& findings) {
                            one.text);
   }
   const auto warnings = std::ranges::count(findings, Status::warning, &Finding::status);
-  const auto gpus = std::ranges::count_if(fact(facts, "/gpus"), [&](const Facts& gpu) {
-    const std::string device = text_of(gpu, "/device");
+  const auto gpus = std::ranges::count_if(value_at(facts, "/gpus"), [&](const Facts& gpu) {
+    const std::string device = text_at(gpu, "/device");
     return !device.empty() && std::ranges::find(broken, device) == broken.end();
   });
   std::string ready = "no NVIDIA GPU: the host will be measured";

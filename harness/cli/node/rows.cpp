@@ -36,14 +36,6 @@ bool is_power_capped(const Record& record) {
   return std::ranges::find(events, "sw_power_cap") != events.end();
 }
 
-std::optional<double> telemetry_median(const Record& record, const char* key) {
-  const auto found = record.telemetry.find(key);
-  if (found == record.telemetry.end() || !found->is_object()) return std::nullopt;
-  const auto value = found->find("median");
-  if (value == found->end() || !value->is_number()) return std::nullopt;
-  return value->get<double>();
-}
-
 template <class Value>
 std::optional<double> median_over(const Records& records, const Value& value_of) {
   std::vector<double> values;
@@ -55,7 +47,7 @@ std::optional<double> median_over(const Records& records, const Value& value_of)
 
 Readings readings_of(const Records& records) {
   const auto telemetry = [&](const char* key) {
-    return median_over(records, [=](const Record& r) { return telemetry_median(r, key); });
+    return median_over(records, [=](const Record& r) { return r.telemetry_median(key); });
   };
   return {.clock_hz = median_over(records, [](const Record& r) { return r.clock_hz; }),
           .power_w = telemetry("power_w"),

@@ -62,13 +62,9 @@ std::optional<double> JudgedRow::ridge() const {
   return roof ? ridge_of(roof->flops_per_s, roof->bytes_per_s) : std::nullopt;
 }
 
-JudgedRun judge(const std::string& folder) {
-  const std::string records_file = folder + "/records.jsonl";
-  JudgedRun run{.folder = folder,
-                .records_sha256 = sha256_of_file(records_file),
-                .environment_sha256 = sha256_of_file(folder + "/environment.json")};
-  std::vector<Record> records = read_records(folder);
-  run.torn = !read_file(records_file).ends_with('\n');
+JudgedRun judge(const std::string& folder, std::vector<Record> records,
+                const StandingOf& standing_of) {
+  JudgedRun run{.folder = folder};
   std::map<std::string, std::vector<RaisedRow>> by_device;
   for (const MeasuredDevice& device : read_devices(folder)) {
     std::vector<Record> own;
@@ -89,14 +85,27 @@ JudgedRun judge(const std::string& folder) {
     rows.push_back(&found->second[taken[record.device]++]);
     record = rows.back()->record;
   }
-  const Standing standing = read_standing(folder, records);
+  const Standing standing = standing_of(records);
   run.unfinished = standing.why_unfinished;
-  if (!run.unfinished && run.torn) run.unfinished = "the last record was cut off";
   run.doubts_recorded = standing.doubts_recorded;
   run.moved = moved_of(standing.doubts);
   for (const RaisedRow* row : rows) run.rows.push_back(judged_row_of(*row, standing));
   run.doubts = standing.doubts;
   run.records = std::move(records);
+  return run;
+}
+
+JudgedRun judge(const std::string& folder) {
+  const std::string records_file = folder + "/records.jsonl";
+  const std::string records_sha256 = sha256_of_file(records_file);
+  const std::string environment_sha256 = sha256_of_file(folder + "/environment.json");
+  JudgedRun run = judge(folder, read_records(folder), [&](std::span<const Record> records) {
+    return read_standing(folder, records);
+  });
+  run.records_sha256 = records_sha256;
+  run.environment_sha256 = environment_sha256;
+  run.torn = !read_file(records_file).ends_with('\n');
+  if (!run.unfinished && run.torn) run.unfinished = "the last record was cut off";
   return run;
 }
 

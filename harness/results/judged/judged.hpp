@@ -4,7 +4,9 @@
 // results/schema/judged.schema.json and the table in docs/method/judged.md.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,8 +83,8 @@ struct JudgedRow {
 
 struct JudgedRun {
   std::string folder;
-  std::string records_sha256;
-  std::string environment_sha256;
+  std::string records_sha256 = {};
+  std::string environment_sha256 = {};
   std::optional<std::string> unfinished = std::nullopt;
   bool torn = false;
   bool doubts_recorded = false;
@@ -174,6 +176,12 @@ constexpr const auto& keys_of(const JudgedRun*) { return kJudgedRunKeys; }
 
 // Judges the run in a results folder. Throws UsageError for files that cannot be read.
 JudgedRun judge(const std::string& folder);
+
+// Judges records of a run that is in memory. The folder holds its environment.json. `standing_of`
+// gets the records at their raised roofs. The checksums stay empty. Throws UsageError.
+using StandingOf = std::function<Standing(std::span<const Record>)>;
+JudgedRun judge(const std::string& folder, std::vector<Record> records,
+                const StandingOf& standing_of);
 
 // The whole document: runs, and the data sheets that a user asked for.
 struct JudgedDocument {

@@ -3,29 +3,38 @@
 //   record_docs table      the table of docs/record.md
 //   record_docs judged_schema and record_docs judged_table: the same of harness/results/judged
 //   record_docs step_schema and record_docs step_table: the same of harness/step
+//   record_docs explained_schema and record_docs explained_table: of harness/results/explained
 #include "tests/support/record_docs.hpp"
 
 #include <iostream>
 #include <string_view>
 
+namespace {
+
+struct Text {
+  std::string_view name;
+  std::string (*text)();
+};
+constexpr Text kTexts[] = {{"schema", ridgebench::record_schema},
+                           {"table", ridgebench::record_key_table},
+                           {"judged_schema", ridgebench::judged_schema},
+                           {"judged_table", ridgebench::judged_key_table},
+                           {"step_schema", ridgebench::step_schema},
+                           {"step_table", ridgebench::step_key_table},
+                           {"explained_schema", ridgebench::explained_schema},
+                           {"explained_table", ridgebench::explained_key_table}};
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  const std::string_view what = argc == 2 ? argv[1] : "";
-  if (what == "schema") {
-    std::cout << ridgebench::record_schema();
-  } else if (what == "table") {
-    std::cout << ridgebench::record_key_table();
-  } else if (what == "judged_schema") {
-    std::cout << ridgebench::judged_schema();
-  } else if (what == "judged_table") {
-    std::cout << ridgebench::judged_key_table();
-  } else if (what == "step_schema") {
-    std::cout << ridgebench::step_schema();
-  } else if (what == "step_table") {
-    std::cout << ridgebench::step_key_table();
-  } else {
-    std::cerr
-        << "usage: record_docs schema|table|judged_schema|judged_table|step_schema|step_table\n";
-    return 2;
+  const std::string_view asked = argc == 2 ? argv[1] : "";
+  for (const Text& one : kTexts) {
+    if (one.name != asked) continue;
+    std::cout << one.text();
+    return 0;
   }
-  return 0;
+  std::cerr << "usage: record_docs NAME; allowed:";
+  for (const Text& one : kTexts) std::cerr << " " << one.name;
+  std::cerr << "\n";
+  return 2;
 }

@@ -40,5 +40,14 @@ TEST(RecordDocs, TheSchemaAndTheTableOfAStepAreCurrent) {
       << "to renew: record_docs step_table";
 }
 
+TEST(RecordDocs, TheSchemaAndTheTableOfAnExplanationAreCurrent) {
+  EXPECT_EQ(read_file(kRoot + "/results/schema/explained.schema.json"), explained_schema())
+      << "to renew: record_docs explained_schema > results/schema/explained.schema.json";
+  EXPECT_THAT(read_file(kRoot + "/docs/explain.md"),
+              ::testing::HasSubstr("<!-- table: explained keys -->\n" + explained_key_table() +
+                                   "<!-- /table -->"))
+      << "to renew: record_docs explained_table";
+}
+
 }  // namespace
 }  // namespace ridgebench

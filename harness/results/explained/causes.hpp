@@ -1,0 +1,70 @@
+// The causes for which a row is slower than its roof, or for which its number means less than it
+// seems. Each has its evidence, which the record or environment.json holds, and a remedy.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/results/key.hpp"
+#include "harness/results/record.hpp"
+#include "kernels/common/enum_names.hpp"
+#include "roofline/device_spec.hpp"
+
+namespace ridgebench {
+
+// machine: the state of the machine during the run. measurement: how the row was measured. kernel:
+// the kernel, or the size of its work.
+enum class CauseOf : std::uint8_t { machine, measurement, kernel };
+constexpr auto names_of(CauseOf) { return enum_names("cause", "machine", "measurement", "kernel"); }
+
+struct Cause {
+  std::string code;  // stable: scripts may compare it
+  CauseOf of = CauseOf::machine;
+  std::optional<double> factor = std::nullopt;
+  std::string evidence;
+  std::string remedy;
+};
+
+// clang-format off
+inline constexpr KeyList kCauseKeys{
+    Key{"code", &Cause::code, "", "stable name of the cause"},
+    Key{"of", &Cause::of, "", "what has to change: the machine, the measurement or the kernel"},
+    Key{"factor", &Cause::factor, "", "the row takes this many times as long as without the cause, by the evidence; null if that is unknown", kPositive},
+    Key{"evidence", &Cause::evidence, "", "the readings that show it"},
+    Key{"remedy", &Cause::remedy, "", "a command or a change"},
+};
+// clang-format on
+constexpr const auto& keys_of(const Cause*) { return kCauseKeys; }
+
+// A condition of environment.json that may falsify all rows of a host.
+struct RunCondition {
+  std::string code;
+  std::string text;
+};
+
+// Facts beside a row that its causes need.
+struct RowFacts {
+  const Record* record;
+  std::optional<Limit> limit;         // by today's rules
+  bool served_by_cache = false;       // likewise
+  std::vector<std::string> doubted;   // limiting ceilings whose control moved
+  nlohmann::ordered_json device;      // its entry of environment.json
+  const DeviceSpec* sheet = nullptr;  // that the device matches
+  std::vector<RunCondition> conditions;
+  std::optional<double> stolen_share = std::nullopt;  // of the time of all processors of a host
+  const Record* fastest = nullptr;  // of the same operation, format, shape and regime there
+};
+
+// The causes of a row: those of the machine first, then of the measurement, then of the kernel; in
+// each the largest factor first, and unknown factors last.
+std::vector<Cause> causes_of(const RowFacts& facts);
+
+// The parts, for causes_of().
+std::vector<Cause> machine_causes(const RowFacts& facts);
+std::vector<Cause> measurement_causes(const RowFacts& facts);
+std::vector<Cause> kernel_causes(const RowFacts& facts);
+
+}  // namespace ridgebench
