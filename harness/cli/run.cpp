@@ -21,6 +21,7 @@
 #include "harness/cli/run/earlier_ceilings.hpp"
 #include "harness/cli/run/measure_plan.hpp"
 #include "harness/cli/run/refuse_request.hpp"
+#include "harness/cli/run_loop.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/probing/probe_cost.hpp"
@@ -119,6 +120,16 @@ std::vector<std::string> after_a_crash(const RunOptions& options,
     return text.starts_with("--benchmark_") && !text.starts_with("--benchmark_filter");
   });
   return arguments;
+}
+
+GoogleFlags flags_of(const std::vector<std::string>& arguments, bool json) {
+  GoogleFlags flags = parse_google_flags(arguments);
+  if (!json) return flags;
+  if (flags.format != GoogleFlags().format) {
+    throw UsageError("--json with --benchmark_format; allowed: one of them");
+  }
+  flags.format = kRowsFormat;
+  return flags;
 }
 
 ExitCode run_node(const RunOptions& options, const GoogleFlags& flags,
@@ -224,12 +235,10 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
       ->type_name("SHEET");
   command->add_flag("--no-plot", options->no_plot,
                     "No roofline after the table; default: on a terminal of 60 columns or more");
-  CLI::Option* dry_run =
-      command->add_flag("--dry-run", options->dry_run,
-                        "Print cases, bytes, time and what would be skipped; measure nothing");
-  CLI::Option* json =
-      command->add_flag("--json", options->json, "With --dry-run: print strict JSON")
-          ->needs(dry_run);
+  command->add_flag("--dry-run", options->dry_run,
+                    "Print cases, bytes, time and what would be skipped; measure nothing");
+  CLI::Option* json = command->add_flag("--json", options->json,
+                                        "Print strict JSON: the rows, or with --dry-run the plan");
   CLI::Option* turns =
       command->add_flag("--take-turns", options->take_turns,
                         "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
@@ -240,7 +249,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
   command->callback([=, &code, &command_line] {
-    code = run_command(*options, parse_google_flags(command->remaining()), command_line);
+    code = run_command(*options, flags_of(command->remaining(), options->json), command_line);
   });
 }
 

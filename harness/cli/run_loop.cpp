@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
 
 #include "harness/base/terminal.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/cli/run/progress.hpp"
 #include "harness/cli/table.hpp"
 #include "harness/results/explained/explained.hpp"
@@ -45,6 +47,14 @@ std::vector<std::string> findings_of(const Campaign& campaign, const ResultsDire
   return explain(judge(folder, campaign.records(), standing_of)).findings;
 }
 
+void print_json_rows(const Campaign& campaign, const ResultsDirectory& directory) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Record& record : campaign.records()) rows.push_back(to_json(record));
+  print_answer("run", {{"folder", directory.path().string()},
+                       {"findings", findings_of(campaign, directory)},
+                       {"rows", std::move(rows)}});
+}
+
 // Prints before it writes files, so that the user sees the results even if the disk is full.
 void report(const Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags,
             const std::string& junit) {
@@ -53,6 +63,8 @@ void report(const Campaign& campaign, const ResultsDirectory& directory, const G
     const bool color = flags.color == "auto" ? wants_color(STDOUT_FILENO) : flags.color == "true";
     print_table(std::cout, records, campaign.doubts(), table_style(color),
                 findings_of(campaign, directory));
+  } else if (flags.format == kRowsFormat) {
+    print_json_rows(campaign, directory);
   } else {
     std::cout << google_report(records, flags.format);
   }

@@ -6,6 +6,9 @@
 
 namespace ridgebench {
 
+// Value of GoogleFlags::format for `run --json`, which prints our rows.
+inline constexpr const char* kRowsFormat = "rows";
+
 // Measures all cases, prints the table or the format in `flags`, and writes DIR/benchmark.json and,
 // where `junit` names a file, JUnit's XML. If a case throws, the function reports the finished
 // cases and rethrows. Throws StorageError.

@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from command_line import OK, ROOT, answer, ridgebench, schema, strict_json
+from command_line import OK, ROOT, answer, records, ridgebench, schema, strict_json
 
 RESULTS = ROOT / "results" / "intel-r-xeon-r-processor-2-threads" / "2026-11-26-ac38e7c"
 SHEET = ROOT / "roofline" / "devices" / "l4.json"
@@ -66,6 +66,15 @@ def test_an_answer_obeys_its_schema(name, words):
         damaged = copy.deepcopy(found)
         del damaged[key]
         assert not checked.is_valid(damaged)
+
+
+def test_a_run_prints_the_rows_that_it_stores(tmp_path):
+    words = ("run", "--device", "sim", "--op", "relu", "--format", "fp32", "--shape", "4k", "--budget", "1")
+    done = ridgebench(*words, "--json", "--out", tmp_path / "run")
+    found = strict_json(done.stdout)
+    assert done.returncode == OK and list(schema("run").iter_errors(found)) == []
+    assert found["rows"] == records(tmp_path / "run") and 1 <= len(found["findings"]) <= 3
+    assert found["folder"] == str(tmp_path / "run")
 
 
 def test_duels_obey_their_schemas(tmp_path):

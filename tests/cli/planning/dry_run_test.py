@@ -69,8 +69,9 @@ def test_the_budget_names_the_time_of_the_check(tmp_path):
     assert float(re.search(r"about (\d+) s", found).group(1)) > 0.5
 
 
-def test_json_needs_a_dry_run(tmp_path):
-    assert "--json" in one_line(ridgebench("run", "--json", "--out", tmp_path / "run"), USAGE)
+def test_one_format_is_printed(tmp_path):
+    both = ridgebench("run", "--json", "--benchmark_format=csv", "--out", tmp_path / "run")
+    assert "--json with --benchmark_format" in one_line(both, USAGE) and not (tmp_path / "run").exists()
     assert not (tmp_path / "run").exists()
 
 
