@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 
 namespace ridgebench {
 namespace {
@@ -60,6 +61,26 @@ std::string printable(std::string_view text) {
     text.remove_prefix(character.bytes);
   }
   return shown;
+}
+
+std::string wrapped(const std::string& text, std::size_t margin,
+                    const std::optional<std::size_t>& columns) {
+  constexpr std::size_t kNarrowest = 20;
+  if (!columns || *columns < margin + kNarrowest) return text;
+  std::string result;
+  std::size_t at = margin;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool first = at == margin;
+    if (!first && at + 1 + word.size() > *columns) {
+      result += '\n' + std::string(margin, ' ') + word;
+      at = margin + word.size();
+    } else {
+      result += (first ? "" : " ") + word;
+      at += word.size() + (first ? 0 : 1);
+    }
+  }
+  return result;
 }
 
 }  // namespace ridgebench

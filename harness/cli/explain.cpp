@@ -89,11 +89,20 @@ std::string factor_text(const std::optional<double>& factor) {
   return factor ? fmt::format("x {:.2f}", *factor) : "";
 }
 
+// Prints a label and a text that continues in its own column.
+void print_labelled(std::string_view label, const std::string& text) {
+  constexpr std::size_t kMargin = 21;
+  fmt::print("  {:<{}}{}\n", label, kMargin - 2, wrapped(printable(text), kMargin, kTextColumns));
+}
+
+// A name, its numbers and two sentences that fit 80 columns.
 void print_run_causes(const std::vector<RunCause>& causes) {
   for (const RunCause& one : causes) {
-    fmt::print("\n{:<18}{:>9} rows{:>9}  {}\n{:>43}{}\n", printable(one.code()),
-               fmt::format("{}/{}", one.rows, one.of_rows), factor_text(one.factor()),
-               printable(one.evidence()), "", printable(one.remedy()));
+    fmt::print("\n{}: {} of {} rows{}\n", printable(one.code()), one.rows, one.of_rows,
+               one.factor() ? fmt::format(", up to {:.2f} times as long", *one.factor()) : "");
+    for (const std::string& text : {one.evidence(), one.remedy()}) {
+      fmt::print("  {}\n", wrapped(printable(text), 2, kTextColumns));
+    }
   }
 }
 
@@ -107,11 +116,11 @@ std::string limit_text(const ExplainedRow& row) {
 std::string distance_text(const ExplainedRow& row) {
   std::string text = fmt::format("{} a launch", with_unit(*row.time_s, "s"));
   if (row.least_time_s) {
-    text += fmt::format(", {} at least: {:.2f} times as long", with_unit(*row.least_time_s, "s"),
-                        *row.time_s / *row.least_time_s);
+    text += fmt::format(", {} at least by its roof: {:.2f} times as long",
+                        with_unit(*row.least_time_s, "s"), *row.time_s / *row.least_time_s);
   }
   if (row.fraction_of_measured_roof) {
-    text += fmt::format(", {} of its roof", percent_text(*row.fraction_of_measured_roof));
+    text += fmt::format(", {}", percent_text(*row.fraction_of_measured_roof));
   }
   return text;
 }
@@ -122,19 +131,20 @@ void print_row(const ExplainedRow& row) {
     fmt::print("  {}: {}\n", name(row.status), printable(row.reason.value_or("no time")));
     return;
   }
-  fmt::print("  limit     {}\n", printable(limit_text(row)));
-  fmt::print("  distance  {}\n", distance_text(row));
+  print_labelled("limit", limit_text(row));
+  print_labelled("distance", distance_text(row));
   for (const Cause& cause : row.causes) {
-    fmt::print("  {}: {}{}\n", name(cause.of), printable(cause.evidence),
-               cause.factor ? " (" + factor_text(cause.factor) + ")" : "");
-    fmt::print("    {}\n", printable(cause.remedy));
+    print_labelled(printable(cause.code),
+                   cause.evidence +
+                       (cause.factor ? fmt::format(": {:.2f} times as long", *cause.factor) : ""));
+    print_labelled("", cause.remedy);
   }
   if (row.causes.empty()) {
-    fmt::print("  cause     {}\n", row.fraction_of_measured_roof.value_or(0) >= kNearRoof
-                                       ? "none: the row is near its roof"
-                                       : "the record shows none outside of the kernel");
+    print_labelled("cause", row.fraction_of_measured_roof.value_or(0) >= kNearRoof
+                                ? "none: the row is near its roof"
+                                : "the record shows none outside of the kernel");
   }
-  if (row.mover) fmt::print("  to move the limit: {}\n", printable(*row.mover));
+  if (row.mover) print_labelled("to move the limit", *row.mover);
 }
 
 // One line a row: how far it is, and its first cause.
@@ -154,7 +164,9 @@ void print_all(std::vector<ExplainedRow> rows) {
 }
 
 void print_explained(const ExplainedRun& run, bool asked) {
-  for (const std::string& sentence : run.findings) fmt::print("{}\n", printable(sentence));
+  for (const std::string& sentence : run.findings) {
+    fmt::print("{}\n", wrapped(printable(sentence), 0, kTextColumns));
+  }
   if (asked) {
     for (const ExplainedRow& row : run.rows) print_row(row);
   } else {

@@ -228,7 +228,7 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Do
   std::set<std::string> devices;
   for (const Record& record : records) devices.insert(record.device);
   print_controls(out, doubts);
-  for (const std::string& finding : findings) fmt::print(out, "{}\n", printable(finding));
+  for (const std::string& finding : findings) fmt::print(out, "{}\n", wrapped(printable(finding), 0, kTextColumns));
   if (!findings.empty()) fmt::print(out, "\n");
   std::vector<Row> rows;
   std::map<std::string, std::string> skipped;  // formats by reason

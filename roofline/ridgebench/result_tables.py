@@ -58,7 +58,7 @@ def operations_table(view: View, link: str) -> str:
         table.append([op, format_names(formats), *names])
     header = ["operation", "verified formats", "hand-written", "library"]
     return captioned(
-        markdown_table(header, table), "The fastest techniques come first.", f"All have verified rows in the run {provenance(view, link)}."
+        markdown_table(header, table), "The fastest techniques come first.", f"Their rows were verified in {provenance(view, link)}."
     )
 
 

@@ -15,7 +15,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: fleet simulated --> the error rates of a fleet's report on simulated rates
     <!-- picture -->               the lecture figure, else the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
-    <!-- table: record keys -->, <!-- table: step keys -->, <!-- table: kernel models ... -->    what other programs print and tests compare
+    <!-- table: record keys -->, ... step keys, ... explained keys, <!-- table: kernel models ... -->    what other programs print and tests compare
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
 """
 
@@ -45,7 +45,7 @@ from ridgebench.view import View, make_view
 
 _SIGNALS = {-9: "killed"}
 _NO_RUN = "no published run"
-_BY_PROGRAMS = ("record keys", "step keys", "kernel models")  # other programs print these tables, and tests compare them
+_BY_PROGRAMS = ("record keys", "step keys", "explained keys", "kernel models")  # other programs print these tables, and tests compare them
 _OVER_RUNS = (["steps"], ["times"], ["launches"])
 _NO_PROOF = "Not measured on a real machine yet."
 _OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")

@@ -1,4 +1,4 @@
-"""The blocks of console in docs/ show what the program prints, as far as nothing has to be measured."""
+"""The blocks of console in README.md and docs/ show what the program prints, as far as nothing has to be measured."""
 
 import os
 import re
@@ -13,12 +13,12 @@ PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = [
     part.partition("\n")[::2]
-    for page in sorted((ROOT / "docs").rglob("*.md"))
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for block in BLOCK.findall(page.read_text("utf-8"))
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
 ]
 # The commands whose answer does not depend on this machine.
-CALCULATES = re.compile(r"build/ridgebench (info|predict|plan|number) ?(?!.*results/local)")
+CALCULATES = re.compile(r"build/ridgebench (info|predict|plan|number|explain|show) ?(?!.*results/local)")
 LEFT_OUT = "..."  # stands for lines that a page leaves out
 CALCULATED = [(command, lines) for command, lines in SHOWN if CALCULATES.match(command)]
 

@@ -1,4 +1,4 @@
-"""The command of docs/gate.md that needs no benchmark prints what the page shows."""
+"""The commands of README.md and docs/gate.md that need no benchmark print what the pages show."""
 
 import os
 import re
@@ -14,11 +14,12 @@ PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
 WORSE = 4  # the exit code
 
 
-def test_the_gate_prints_what_the_page_shows(tmp_path):
+@pytest.mark.parametrize("name", ["README.md", "docs/gate.md"])
+def test_the_gate_prints_what_the_page_shows(name, tmp_path):
     if not Path(PROGRAM).exists():
         pytest.skip(f"{PROGRAM} is not built")
-    page = (ROOT / "docs" / "gate.md").read_text("utf-8")
-    ((command, lines),) = re.findall(r"^```console\n\$ ([^\n]*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    page = (ROOT / name).read_text("utf-8")
+    ((command, lines),) = re.findall(r"^```console\n\$ (build/ridgebench gate[^\n]*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     words = [PROGRAM, *shlex.split(command)[1:]]
     variables = os.environ | {"RIDGEBENCH_PYTHON": sys.executable}
     done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)

@@ -62,27 +62,6 @@ std::string colored(Status status, const std::string& text, bool color) {
   return kColors[static_cast<std::size_t>(status)] + text + "\033[0m";
 }
 
-// Continues at the margin where a line would pass the last column.
-std::string wrapped(const std::string& text, std::size_t margin,
-                    const std::optional<std::size_t>& columns) {
-  constexpr std::size_t kNarrowest = 20;
-  if (!columns || *columns < margin + kNarrowest) return text;
-  std::string result;
-  std::size_t at = margin;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    const bool first = at == margin;
-    if (!first && at + 1 + word.size() > *columns) {
-      result += '\n' + std::string(margin, ' ') + word;
-      at = margin + word.size();
-    } else {
-      result += (first ? "" : " ") + word;
-      at += word.size() + (first ? 0 : 1);
-    }
-  }
-  return result;
-}
-
 constexpr std::size_t kStatusWidth = 9;  // of "warning", and two blanks
 
 std::string text_of_line(const Line& line, const std::string& label, std::size_t width,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -187,27 +188,46 @@ std::optional<std::string> sentence_of_best(const std::vector<ExplainedRow>& row
   return text + ".";
 }
 
+// The id without the technique: rows of one case compete.
+std::string case_of(const std::string& id) {
+  const std::size_t first = id.find('/');
+  const std::size_t second = id.find('/', first + 1);
+  return second == std::string::npos ? id : id.substr(0, first) + id.substr(second);
+}
+
+bool is_beaten(const ExplainedRow& row) {
+  return std::ranges::find(row.causes, "technique", &Cause::code) != row.causes.end();
+}
+
 // The fastest technique that is farthest below its roof.
 std::optional<std::string> sentence_of_gap(const std::vector<ExplainedRow>& rows,
                                            const std::vector<bool>& may_head) {
   const ExplainedRow* worst = nullptr;
+  std::set<std::string> cases;
+  std::set<std::string> judged;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool beaten =
-        std::ranges::find(rows[i].causes, "technique", &Cause::code) != rows[i].causes.end();
-    if (!may_head[i] || beaten || rows[i].limit == Limit::launch) continue;
+    if (!rows[i].time_s || rows[i].limit == Limit::launch) continue;
+    cases.insert(case_of(rows[i].id));
+    if (!may_head[i] || is_beaten(rows[i])) continue;
+    judged.insert(case_of(rows[i].id));
     if (worst == nullptr || rows[i].fraction_of_measured_roof < worst->fraction_of_measured_roof) {
       worst = &rows[i];
     }
   }
   if (worst == nullptr) return std::nullopt;
   const double share = *worst->fraction_of_measured_roof;
+  const std::string where =
+      judged.size() == cases.size()
+          ? "In each case"
+          : fmt::format("In the {} of {} cases whose roof is sound", judged.size(), cases.size());
   if (share >= kNearRoof) {
-    return fmt::format("The fastest technique of each case reaches at least {} of its roof.",
+    return fmt::format("{}, the fastest technique reaches at least {} of its roof.", where,
                        percent_text(share));
   }
   return fmt::format(
-      "Among the fastest techniques, {} is the farthest from its roof: {}, {} instead of {}.",
-      short_name(worst->id), percent_text(share), with_unit(*worst->time_s, "s"),
+      "{}, the fastest technique was compared with its roof; {} is the farthest: {}, {} instead of "
+      "{}.",
+      where, short_name(worst->id), percent_text(share), with_unit(*worst->time_s, "s"),
       with_unit(*worst->least_time_s, "s"));
 }
 
@@ -215,8 +235,9 @@ std::string sentence_of_causes(const JudgedRun& run, const std::vector<RunCause>
   if (run.unfinished) return fmt::format("No finding rests on this run: {}.", *run.unfinished);
   if (causes.empty()) return "No reading shows that the machine or the measurement changed a time.";
   const RunCause& first = causes.front();
-  return fmt::format("{} of {} rows with a time {} {}: {}.", first.rows, first.of_rows,
-                     first.rows == 1 ? "has" : "have", first.code(), first.evidence());
+  std::string evidence = first.evidence();
+  evidence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(evidence.front())));
+  return fmt::format("{} ({}, {} of {} rows).", evidence, first.code(), first.rows, first.of_rows);
 }
 
 }  // namespace

@@ -129,9 +129,9 @@ std::vector<Injected> injected_causes() {
 TEST(Explained, AHealthyRowHasNoCause) {
   const ExplainedRun run = MadeUpRun{}.explained();
   EXPECT_EQ(first_cause(run), "");
-  EXPECT_THAT(run.findings,
-              ElementsAre(HasSubstr("matmul/wgmma/bf16, reaches 60 %"),
-                          HasSubstr("matmul/wgmma/bf16 is the farthest"), HasSubstr("No reading")));
+  EXPECT_THAT(run.findings, ElementsAre(HasSubstr("matmul/wgmma/bf16, reaches 60 %"),
+                                        HasSubstr("matmul/wgmma/bf16 is the farthest: 60 %"),
+                                        HasSubstr("No reading")));
 }
 
 TEST(Explained, TheInjectedCauseIsFirst) {
@@ -236,6 +236,19 @@ TEST(Explained, ARowThatTheBudgetCutHeadsNothing) {
   EXPECT_THAT(explain(run, healthy_environment()).findings, ElementsAre(HasSubstr("No reading")));
 }
 
+TEST(Explained, ACaseWhoseRoofMovedIsNotCounted) {
+  MadeUpRun run;
+  run.records.push_back(healthy_row());
+  run.records[1].id = "relu/vec16/bf16/n:4096/steady@cuda:0";
+  run.records[1].op = "relu";
+  run.records[1].fraction_of_measured_roof = 0.95;
+  JudgedRun judged = run.judged();
+  judged.rows[0].doubted = {"ceiling"};
+  EXPECT_THAT(explain(judged, run.environment).findings.at(1),
+              HasSubstr("In the 1 of 2 cases whose roof is sound, the fastest technique reaches at "
+                        "least 95 %"));
+}
+
 TEST(Explained, ARunCountsTheRowsOfACause) {
   MadeUpRun run;
   run.records.push_back(healthy_row("second"));
@@ -247,7 +260,7 @@ TEST(Explained, ARunCountsTheRowsOfACause) {
   EXPECT_EQ(explained.causes[0].rows, 2);
   EXPECT_EQ(explained.causes[0].of_rows, 3);
   EXPECT_THAT(explained.causes[0].evidence(), HasSubstr("1.20 GHz held"));
-  EXPECT_THAT(explained.findings.back(), HasSubstr("2 of 3 rows with a time have power_cap"));
+  EXPECT_THAT(explained.findings.back(), HasSubstr("(power_cap, 2 of 3 rows)."));
 }
 
 TEST(Explained, AnEnvironmentOfAnOlderVersionMayLackEverything) {
