@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -25,15 +26,30 @@ constexpr std::string_view kPlain = "\x1b[0m";
 
 struct Column {
   std::string_view title;
-  bool number = false;  // numbers stand at the right
+  bool number = false;  // numbers are at the right
+  int dispensable = 0;  // a narrow terminal leaves out the largest first; 0: never
 };
 // A column without any text is left out.
-constexpr std::array kColumns{
-    Column{"device"},       Column{"operation"},     Column{"technique"},    Column{"format"},
-    Column{"shape"},        Column{"regime"},        Column{"time", true},   Column{"FLOP/s", true},
-    Column{"byte/s", true}, Column{"latency", true}, Column{"cycles", true}, Column{"power", true},
-    Column{"power state"},  Column{"energy", true},  Column{"MFU", true},    Column{"roof", true},
-    Column{"choice"},       Column{"limit"},         Column{"remark"}};
+constexpr std::array kColumns{Column{"device"},
+                              Column{"operation"},
+                              Column{"technique"},
+                              Column{"format"},
+                              Column{"shape"},
+                              Column{"regime", false, 4},
+                              Column{"time", true},
+                              Column{"FLOP/s", true, 1},
+                              Column{"byte/s", true, 2},
+                              Column{"latency", true},
+                              Column{"cycles", true, 8},
+                              Column{"power", true, 7},
+                              Column{"power state", false, 5},
+                              Column{"energy", true, 6},
+                              Column{"MFU", true, 3},
+                              Column{"roof", true},
+                              Column{"choice", false, 9},
+                              Column{"limit"},
+                              Column{"remark"}};
+using Widths = std::array<std::size_t, kColumns.size()>;  // 0: the column is left out
 
 struct Row {
   std::array<std::string, kColumns.size()> cells;
@@ -190,23 +206,53 @@ std::string fitted(std::string line, std::size_t before_remark, const std::optio
   return line.substr(0, most - dots.size()).append(dots);
 }
 
-void print_rows(std::ostream& out, const std::vector<Row>& rows, const TableStyle& style) {
-  std::array<std::size_t, kColumns.size()> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      widths[i] = std::max(widths[i], row.cells[i].size());
-    }
+Widths widths_of(const std::vector<Row>& rows) {
+  Widths widths{};
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    for (const Row& row : rows) widths[i] = std::max(widths[i], row.cells[i].size());
+    if (widths[i] > 0) widths[i] = std::max(widths[i], kColumns[i].title.size());
   }
+  return widths;
+}
+
+// Leaves out columns until the others fit the terminal, with room for the beginning of a remark.
+// Returns the titles of those that it left out.
+std::vector<std::string_view> leave_out(Widths& widths, const std::optional<int>& columns) {
+  constexpr std::size_t kRemark = 12;
+  std::vector<std::string_view> left_out;
+  const auto width = [&] {
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::size_t own = i + 1 == widths.size() ? std::min(widths[i], kRemark) : widths[i];
+      if (own > 0) all += own + kGap.size();
+    }
+    return all - kGap.size();
+  };
+  while (columns && width() > static_cast<std::size_t>(*columns)) {
+    std::size_t least = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool there = widths[i] > 0;
+      if (there && kColumns[i].dispensable > kColumns[least].dispensable) least = i;
+    }
+    if (kColumns[least].dispensable == 0) break;
+    left_out.push_back(kColumns[least].title);
+    widths[least] = 0;
+  }
+  return left_out;
+}
+
+void print_rows(std::ostream& out, const std::vector<Row>& rows, const TableStyle& style) {
+  Widths widths = widths_of(rows);
+  const std::vector<std::string_view> left_out = leave_out(widths, style.columns);
   const auto print = [&](const auto& text_of, bool bad) {
     std::string line;
     std::size_t before_remark = 0;
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
       if (widths[i] == 0) continue;
-      const std::size_t width = std::max(widths[i], kColumns[i].title.size());
       before_remark = line.size();
       if (!line.empty()) line += kGap;
-      line += kColumns[i].number ? fmt::format("{:>{}}", text_of(i), width)
-                                 : fmt::format("{:<{}}", text_of(i), width);
+      line += kColumns[i].number ? fmt::format("{:>{}}", text_of(i), widths[i])
+                                 : fmt::format("{:<{}}", text_of(i), widths[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     line = fitted(std::move(line), before_remark, style.columns);
@@ -216,6 +262,9 @@ void print_rows(std::ostream& out, const std::vector<Row>& rows, const TableStyl
   print([](std::size_t i) { return kColumns[i].title; }, false);
   for (const Row& row : rows) {
     print([&](std::size_t i) { return std::string_view(row.cells[i]); }, row.bad);
+  }
+  if (!left_out.empty()) {
+    fmt::print(out, "left out for {} columns: {}\n", *style.columns, fmt::join(left_out, ", "));
   }
 }
 
@@ -228,7 +277,8 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Do
   std::set<std::string> devices;
   for (const Record& record : records) devices.insert(record.device);
   print_controls(out, doubts);
-  for (const std::string& finding : findings) fmt::print(out, "{}\n", wrapped(printable(finding), 0, kTextColumns));
+  for (const std::string& finding : findings)
+    fmt::print(out, "{}\n", wrapped(printable(finding), 0, kTextColumns));
   if (!findings.empty()) fmt::print(out, "\n");
   std::vector<Row> rows;
   std::map<std::string, std::string> skipped;  // formats by reason

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/sample_record.hpp"
 
@@ -76,6 +79,31 @@ TEST(Table, SaysThatAnOwnKernelWasNotIsolated) {
   EXPECT_NE(table_of(own).find("drift, not isolated"), std::string::npos);
   own.flags = {};
   EXPECT_NE(table_of(own).find("  not isolated"), std::string::npos);
+}
+
+TEST(Table, LeavesOutColumnsUntilItFitsATerminal) {
+  Record row = sample_record();
+  row.telemetry["window"] = {{"power_w", 300.0}, {"energy_per_launch_j", 0.5}};
+  const auto lines_of = [&](std::optional<int> columns) {
+    std::ostringstream out;
+    print_table(out, {row}, {}, {.columns = columns});
+    std::vector<std::string> lines;
+    std::istringstream text(out.str());
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+  };
+  EXPECT_EQ(lines_of(std::nullopt).size(), 2) << "a file has every column";
+  for (const int columns : {80, 100, 120}) {
+    const auto lines = lines_of(columns);
+    ASSERT_EQ(lines.size(), 3);
+    for (const std::string& line : {lines[0], lines[1]}) {
+      EXPECT_LE(line.size(), columns) << line;
+    }
+    EXPECT_EQ(lines[0].find("MFU") == std::string::npos, columns < 120) << lines[0];
+    EXPECT_NE(lines[1].find("n:1000"), std::string::npos) << lines[1];
+    EXPECT_NE(lines[2].find("left out"), std::string::npos);
+    EXPECT_NE(lines[2].find("choice, cycles"), std::string::npos) << lines[2];
+  }
 }
 
 }  // namespace
