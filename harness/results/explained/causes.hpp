@@ -55,7 +55,8 @@ struct RowFacts {
   const DeviceSpec* sheet = nullptr;  // that the device matches
   std::vector<RunCondition> conditions;
   std::optional<double> stolen_share = std::nullopt;  // of the time of all processors of a host
-  const Record* fastest = nullptr;  // of the same operation, format, shape and regime there
+  // The fastest row of the same operation, format, shape, regime and precision of sums there.
+  const Record* fastest = nullptr;
 };
 
 // The causes of a row: those of the machine first, then of the measurement, then of the kernel; in

@@ -16,10 +16,10 @@
 namespace ridgebench {
 namespace {
 
-// The rows that compete: the same work on the same device.
+// The rows that compete: the same work on the same device, with sums of the same precision.
 std::string work_of(const Record& r) {
-  return fmt::format("{}/{}/{}/{}@{}", r.op, r.format.name(), r.shape.text(), name(r.regime),
-                     r.device);
+  return fmt::format("{}/{}/{}/{}/{}@{}", r.op, r.format.name(), r.shape.text(), name(r.regime),
+                     r.accumulator_bits.value_or(0), r.device);
 }
 
 // Share of the processors' time that the hypervisor took during the run.

@@ -205,6 +205,9 @@ TEST(Explained, TheFastestTechniqueOfTheSameWorkIsNamed) {
   run.records.push_back(healthy_row("other_work"));
   run.records[2].time->median /= 4;
   run.records[2].shape = Shape({{"n", 512}}, Layout::nt);
+  run.records.push_back(healthy_row("fast_accum"));
+  run.records[3].time->median /= 8;
+  run.records[3].accumulator_bits = 13;
   const ExplainedRun explained = run.explained();
   ASSERT_EQ(explained.rows[0].causes.size(), 1);
   EXPECT_THAT(explained.rows[0].causes[0].evidence, HasSubstr("faster"));
