@@ -90,15 +90,17 @@ def test_a_dumb_terminal_gets_no_escapes(tmp_path):
     assert ESCAPE not in shown and "relu" in shown
 
 
-def test_remarks_are_cut_to_the_terminal_but_no_number_is(tmp_path):
+def test_a_narrow_terminal_leaves_out_columns_and_cuts_remarks_but_no_name_and_no_number(tmp_path):
     device = "sim:noise=0.3"  # so that rows have remarks
     arguments = ("run", "--device", device, *SMALL[2:], "--benchmark_color=false")
     _, narrow = on_terminal(40, *arguments, "--out", str(tmp_path / "narrow"), TERM="dumb")
     _, wide = on_terminal(400, *arguments, "--out", str(tmp_path / "wide"), TERM="dumb")
-    for shown in (narrow, wide):
+    first = ["operation", "technique", "format", "shape"]
+    for shown, columns in ((narrow, [*first, "time"]), (wide, [*first, "regime", "time"])):
         header, *rows = [line for line in shown.splitlines() if re.match("operation|relu|dot|dram", line)]
-        assert header.split()[:6] == ["operation", "technique", "format", "shape", "regime", "time"]
-        assert all(re.search(r"steady +[0-9.]+ [num]?s ", row) for row in rows)
+        assert header.split()[: len(columns)] == columns
+        assert all(re.search(r"n:\d+ +(steady +)?[0-9.]+ [num]?s ", row) for row in rows)
+    assert "left out for 40 columns: " in narrow and "left out" not in wide
 
 
 # KiB beside the file of the program, which has the machine code of many GPUs.
