@@ -13,7 +13,6 @@
 #include "harness/cli/text_table.hpp"
 #include "harness/results/explained/explained.hpp"
 #include "harness/results/keyed_json.hpp"
-#include "harness/results/step_rows.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/units.hpp"
 
@@ -50,12 +49,6 @@ Question question_of(const ExplainOptions& options) {
     throw UsageError(fmt::format(
         "explain: {} is not a folder; allowed: explain DIR [ROW...], or ROW... where {} exists",
         question.rows.empty() ? kNewestRun : printable(question.rows.front()), kNewestRun));
-  }
-  if (holds_step(question.folder)) {
-    throw UsageError(
-        fmt::format("explain: {} holds a step; allowed: folders of runs (`show` "
-                    "prints a step and what its parts do not explain)",
-                    printable(question.folder)));
   }
   return question;
 }

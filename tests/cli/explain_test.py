@@ -91,6 +91,13 @@ def test_a_row_that_the_run_lacks_is_refused():
     assert result.returncode == USAGE and "(" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["explain", "show"])
+def test_a_folder_of_duels_is_refused_by_name(command):
+    duels = next(path.parent for path in (ROOT / "results").glob("*/*/duels.jsonl"))
+    result = ridgebench(command, duels)
+    assert result.returncode == USAGE and "holds duels; allowed: a folder that `ridgebench run` wrote" in result.stderr
+
+
 def test_the_page_names_every_cause():
     page = (ROOT / "docs" / "explain.md").read_text("utf-8")
     sources = [path.read_text("utf-8") for path in (ROOT / "harness" / "results" / "explained").glob("*_causes.cpp")]

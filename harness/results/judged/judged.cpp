@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/base/checksum.hpp"
+#include "harness/results/files/results_files.hpp"
 #include "harness/results/judged/raised.hpp"
 #include "harness/results/judged/roofs_of_format.hpp"
 #include "harness/results/keyed_json.hpp"
@@ -96,6 +97,7 @@ JudgedRun judge(const std::string& folder, std::vector<Record> records,
 }
 
 JudgedRun judge(const std::string& folder) {
+  require_run(folder);
   const std::string records_file = folder + "/records.jsonl";
   const std::string records_sha256 = sha256_of_file(records_file);
   const std::string environment_sha256 = sha256_of_file(folder + "/environment.json");
