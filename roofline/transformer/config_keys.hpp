@@ -57,6 +57,9 @@ class ConfigKeys {
   [[nodiscard]] const nlohmann::json& trait(const char* name) const;
   [[nodiscard]] bool has_trait(const char* name) const { return trait(name) == true; }
 
+  // True if the class of the family has a size of this name. False without default sizes.
+  [[nodiscard]] bool has_default_size(const char* name) const { return sizes_.contains(name); }
+
   // The key of the file that has the value, or the first that could have it.
   [[nodiscard]] std::string key_of(std::string_view name);
   // "hidden_size or n_embd"

@@ -29,6 +29,16 @@ std::vector<NetworkKind> listed_networks(ConfigKeys& keys, std::int64_t layers) 
   return kinds;
 }
 
+// A class with the width of a network among its sizes, and no experts, has no mixture of experts:
+// it ignores such keys, and a warning names them.
+bool may_have_experts(const ConfigKeys& keys) {
+  const bool dense = keys.has_default_size("intermediate_size") &&
+                     !keys.has_default_size("num_experts") &&
+                     !keys.has_default_size("num_experts_per_tok") &&
+                     !keys.has_default_size("moe_intermediate_size");
+  return !dense || keys.has_trait("dense_beside_experts");
+}
+
 bool is_in(const std::vector<double>& sorted, std::int64_t layer) {
   return std::ranges::binary_search(sorted, static_cast<double>(layer));
 }
@@ -64,6 +74,7 @@ std::vector<NetworkKind> read_network_kinds(ConfigKeys& keys, std::int64_t layer
 }
 
 std::int64_t read_expert_count(ConfigKeys& keys) {
+  if (!may_have_experts(keys)) return 0;
   // Gemma 4 says whether it has some.
   const bool used = keys.flag_or("enable_moe_block", true);
   const std::int64_t experts = keys.count_or("num_experts", or_zero(kSizeRange), 0);

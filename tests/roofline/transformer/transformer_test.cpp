@@ -149,8 +149,18 @@ TEST(Transformer, NamesAllKeysThatAreMissing) {
             "config.json: keys of a decoder-only transformer are missing: hidden_size or n_embd, "
             "num_hidden_layers or n_layer, num_attention_heads or n_head, vocab_size, "
             "intermediate_size or n_inner or ffn_dim");
-  EXPECT_THAT(config_rejection(changed_llama("num_experts", 8)),
+  nlohmann::json untyped = nlohmann::json::parse(changed_llama("num_experts", 8));
+  untyped.erase("model_type");
+  EXPECT_THAT(config_rejection(untyped.dump()),
               HasSubstr("missing: num_experts_per_tok or experts_per_token"));
+}
+
+TEST(Transformer, AFamilyWithoutAMixtureIgnoresTheKeysOfExpertsWithAWarning) {
+  const auto model = [](const std::string& text) { return parse_transformer(text, "config.json"); };
+  const Transformer llama = model(changed_llama("hidden_act", "silu"));
+  const Transformer named = model(changed_llama("num_local_experts", 8));
+  EXPECT_EQ(parameters(named), parameters(llama));
+  EXPECT_THAT(named.warnings, ElementsAre(HasSubstr("num_local_experts is not read")));
 }
 
 TEST(Transformer, RefusesValuesThatNoModelHas) {
