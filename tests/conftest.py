@@ -24,7 +24,7 @@ os.environ.setdefault("MPLCONFIGDIR", cache.name)
 @pytest.fixture
 def program(monkeypatch):
     """Commands in Python ask the program of the tests, as where it started them."""
-    from ridgebench import command_line
+    from ridgebench.base import command_line
     from ridgebench.program import ask, binary
 
     monkeypatch.setattr(command_line, "BINARY", os.environ["RIDGEBENCH"])

@@ -4,9 +4,9 @@ import gc
 import sys
 from importlib import import_module
 
-from ridgebench import installed, memory, streams
-from ridgebench.processes import interruption
-from ridgebench.command_line import INTERRUPTED, TREE, USAGE, fail
+from ridgebench.base import installed, memory, streams
+from ridgebench.base import interruption
+from ridgebench.base.command_line import INTERRUPTED, TREE, USAGE, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this
 # table for the binary, which runs these commands as `ridgebench COMMAND`.

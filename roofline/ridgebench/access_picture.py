@@ -5,8 +5,8 @@ from fractions import Fraction
 from html import escape
 from typing import NamedTuple
 
-from ridgebench.command_line import ROOT
-from ridgebench.files import ResultsError
+from ridgebench.base.command_line import ROOT
+from ridgebench.base.files import ResultsError
 
 _PART = 128  # rows and columns of C that a panel shows
 _DEPTH = 64  # of k

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from unittest.mock import MagicMock
 
-from ridgebench import config
-from ridgebench.command_line import OK, Parser
+from ridgebench.base import config
+from ridgebench.base.command_line import OK, Parser
 
 _PACKAGES = ("numpy", "scipy", "matplotlib", "fastjsonschema")
 

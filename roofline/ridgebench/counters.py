@@ -18,13 +18,13 @@ import tempfile
 from pathlib import Path
 
 from ridgebench import program
-from ridgebench.processes.children import OUTPUT, completed
-from ridgebench.command_line import DEVICE_LOST, INTERNAL, OK, ROOT, USAGE, CommandError, Parser
-from ridgebench.files import decoded, lines_of, write_at_once
+from ridgebench.base.children import OUTPUT, completed
+from ridgebench.base.command_line import DEVICE_LOST, INTERNAL, OK, ROOT, USAGE, CommandError, Parser
+from ridgebench.base.files import decoded, lines_of, write_at_once
+from ridgebench.base.patterns import Pattern
+from ridgebench.base.streams import ENDING, ended
 from ridgebench.importers.ncu import DURATION, raw_table
-from ridgebench.patterns import Pattern
 from ridgebench.records import Row, load_run, read_counters
-from ridgebench.streams import ENDING, ended
 
 _SCHEMA = "ridgebench.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.

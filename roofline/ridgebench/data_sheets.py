@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Optional
 
 from ridgebench import program
-from ridgebench.command_line import ROOT
-from ridgebench.files import ResultsError
-from ridgebench.text import clean
+from ridgebench.base.command_line import ROOT
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import clean
 
 FOLDER = ROOT / "roofline" / "devices"
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Callable, Protocol, TypeVar
 
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
 
 
 class _Opened(Protocol):

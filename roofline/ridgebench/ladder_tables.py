@@ -4,14 +4,14 @@ import re
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+from ridgebench.base.files import ResultsError
+from ridgebench.base.printers import markdown_table
+from ridgebench.base.text import markdown, page_lines
+from ridgebench.base.units import digits, enumerate_words, percent
 from ridgebench.doubts import UNSETTLED
-from ridgebench.files import ResultsError
-from ridgebench.printers import markdown_table
-from ridgebench.records import Row
 from ridgebench.judged import ABOVE_ROOF
+from ridgebench.records import Row
 from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
-from ridgebench.text import markdown, page_lines
-from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
 
 _NONE = "–"

@@ -15,7 +15,7 @@ if __name__ == "__main__":
     _folder = __file__.rpartition("/")[0]  # its modules have common names
     sys.path[:] = [_folder.rpartition("/")[0]] + [path for path in sys.path if path not in ("", _folder)]
 
-    from ridgebench import command_line
+    from ridgebench.base import command_line
     from ridgebench.__main__ import start
 
     command_line.BINARY = sys.argv.pop(1)

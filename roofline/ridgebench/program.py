@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, Iterator
 
-from ridgebench import command_line, installed
-from ridgebench.files import ResultsError
-from ridgebench.processes.children import answered
+from ridgebench.base import command_line, installed
+from ridgebench.base.children import answered
+from ridgebench.base.files import ResultsError
 
 _SECONDS = 30.0
 SLOW_NODE_S = 120.0  # for an answer that needs devices: a node of eight GPUs without persistence mode opens them slowly

@@ -11,9 +11,9 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
-from ridgebench.command_line import ROOT, USAGE
-from ridgebench.files import ResultsError, decoded, lines_of, malformed, parse_json, read, wrong
-from ridgebench.text import clean
+from ridgebench.base.command_line import ROOT, USAGE
+from ridgebench.base.files import ResultsError, decoded, lines_of, malformed, parse_json, read, wrong
+from ridgebench.base.text import clean
 
 SCHEMAS = ROOT / "results" / "schema"
 DUELS_FILE = "duels.jsonl"

@@ -2,13 +2,13 @@
 
 from typing import Any, Optional
 
+from ridgebench.base.files import ResultsError
+from ridgebench.base.printers import markdown_table
+from ridgebench.base.text import markdown, page_lines
+from ridgebench.base.units import and_more, digits, percent
 from ridgebench.doubts import UNSETTLED
-from ridgebench.files import ResultsError
-from ridgebench.printers import markdown_table
-from ridgebench.records import Row, commit_of, date_of
 from ridgebench.judged import ABOVE_ROOF, RAISED
-from ridgebench.text import markdown, page_lines
-from ridgebench.units import and_more, digits, percent
+from ridgebench.records import Row, commit_of, date_of
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
 MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp

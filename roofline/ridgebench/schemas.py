@@ -3,10 +3,10 @@
 import argparse
 import json
 
-from ridgebench.command_line import OK, USAGE, CommandError, Parser
-from ridgebench.printers import aligned
+from ridgebench.base.command_line import OK, USAGE, CommandError, Parser
+from ridgebench.base.printers import aligned
+from ridgebench.base.text import quoted
 from ridgebench.records import SCHEMAS
-from ridgebench.text import quoted
 
 _END = ".schema.json"
 

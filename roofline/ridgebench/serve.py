@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from ridgebench.command_line import USAGE, CommandError
-from ridgebench.text import one_line
+from ridgebench.base.command_line import USAGE, CommandError
+from ridgebench.base.text import one_line
 
 _SOCKET = 3  # kKernelSocket of harness/device/isolated/start_process.hpp
 _FIRST_COMMAND = 1  # kFirstCommand of kernel_process.hpp

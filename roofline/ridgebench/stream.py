@@ -9,8 +9,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from ridgebench.processes.children import OUTPUT, completed
-from ridgebench.command_line import OK, Parser
+from ridgebench.base.children import OUTPUT, completed
+from ridgebench.base.command_line import OK, Parser
 from ridgebench.records import Row, read_rows
 
 _FLAGS = "-O3 -march=native -ffast-math -fopenmp -funroll-loops -fvariable-expansion-in-unroller".split()

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Optional
 
+from ridgebench.base.files import ResultsError
 from ridgebench.data_sheets import Sheet
-from ridgebench.files import ResultsError
 from ridgebench.judged import Judgement, judged
 from ridgebench.records import Row, Run
 

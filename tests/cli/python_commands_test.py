@@ -21,9 +21,9 @@ def run(binary: Path, *arguments, env=HERE, **options) -> subprocess.CompletedPr
 def installed(tmp_path: Path) -> Path:
     """A tree as `cmake --install` leaves it, with a package of one module; returns the binary."""
     package = tmp_path / "share" / "ridgebench" / "roofline" / "ridgebench"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    (package / "command_line.py").touch()
+    (package / "base").mkdir(parents=True)
+    for name in ("__init__.py", "base/__init__.py", "base/command_line.py"):
+        (package / name).touch()
     shutil.copy(ROOT / "roofline" / "ridgebench" / "launch.py", package)
     (package / "__main__.py").write_text("import json\n\n\ndef start(words):\n    print(json.dumps(words))\n    return 5\n")
     binary = tmp_path / "bin" / "ridgebench"

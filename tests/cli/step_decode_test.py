@@ -5,9 +5,9 @@ import math
 
 import pytest
 from command_line import OK, ROOT, ROW_FAILED, refused, ridgebench, strict_json
+from ridgebench.base.units import percent
 from ridgebench.plot import step as step_figures
 from ridgebench.steps import load_steps
-from ridgebench.units import percent
 from step_records import changed_copy, rounded, step_of
 
 CONFIG = {

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 from command_line import schema
 from damaged import attempt, change_node, collect, odd
-from ridgebench.command_line import CommandError
-from ridgebench.fleet.cli import main as fleet_main
+from ridgebench.base.command_line import CommandError
 from ridgebench.fleet import stored, summary
+from ridgebench.fleet.cli import main as fleet_main
 from ridgebench.fleet.gpu import DONE, FAILED, Gpu
 from ridgebench.fleet.judging import findings
 from ridgebench.fleet.judging.judge import assess

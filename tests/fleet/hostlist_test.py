@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from ridgebench.command_line import CommandError
-from ridgebench.fleet.manifest import Node
+from ridgebench.base.command_line import CommandError
 from ridgebench.fleet.jobs.hostlist import expand, folded, from_file, from_sinfo, gpus_of_gres
+from ridgebench.fleet.manifest import Node
 
 
 @pytest.mark.parametrize(

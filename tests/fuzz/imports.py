@@ -17,7 +17,7 @@ from typing import Iterator
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "roofline"))
 from ridgebench import program as asked  # noqa: E402
-from ridgebench.files import ResultsError  # noqa: E402
+from ridgebench.base.files import ResultsError  # noqa: E402
 from ridgebench.records import load_run  # noqa: E402
 
 FILES = ROOT / "tests" / "data" / "imports"
@@ -129,7 +129,7 @@ def fuzz(kind: str, seed: int, inputs: int) -> tuple[int, int, list[str]]:
     """Tries `inputs` files; returns how many were tried and accepted, and the faults."""
     source, tried, accepted, faults = random.Random(seed), 0, 0, []
     files = [(FILES / name).read_bytes() for name in SEEDS[kind][0]]
-    warnings.simplefilter("ignore")  # as ridgebench.streams does for every command
+    warnings.simplefilter("ignore")  # as ridgebench.base.streams does for every command
     asked.predict = work
     with tempfile.TemporaryDirectory(prefix="ridgebench-fuzz-") as folder:
         path = Path(folder) / "file"

@@ -135,7 +135,7 @@ def search(kind: str, options: list[str]) -> None:
         if wrong:
             raise AssertionError(wrong)
 
-    warnings.simplefilter("ignore")  # as ridgebench.streams does for every command
+    warnings.simplefilter("ignore")  # as ridgebench.base.streams does for every command
     imports.asked.predict, imports.asked.asked = imports.work, imports.no_program
     folders = [] if any(Path(option).is_file() for option in options) else [copies(kind)]
     one(corpus(kind)[0].read_bytes())  # compiles the schemas

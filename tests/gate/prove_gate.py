@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgebench.command_line import OK, CommandError, Parser, fail
+from ridgebench.base.command_line import OK, CommandError, Parser, fail
 from ridgebench.compare.baseline_store import slug
 from ridgebench.compare.error_rates import VERDICTS
 from ridgebench.compare.limits import Limits

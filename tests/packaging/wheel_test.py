@@ -12,7 +12,7 @@ import pytest
 from build_folder import BUILD, run, skip_if_sanitized
 from golden import ROOT
 
-MAIN = "import sys; from ridgebench.installed import main; sys.exit(main())"
+MAIN = "import sys; from ridgebench.base.installed import main; sys.exit(main())"
 
 
 @pytest.fixture(scope="module", name="packages")

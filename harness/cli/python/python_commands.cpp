@@ -64,7 +64,7 @@ std::string answer_of_python(const std::vector<std::string>& words) try {
 
 void run_python_command(int argc, char** argv) {
   const auto command = find_python_package().command({argv + 1, argv + argc});
-  block_ending_signals();  // roofline/ridgebench/processes/interruption.py unblocks them
+  block_ending_signals();  // roofline/ridgebench/base/interruption.py unblocks them
   become(command);
   throw UsageError(fmt::format("cannot run {}: {}; `{}` {}", command.front(), std::strerror(errno),
                                argv[1], kNeedsPython));

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ridgebench.command_line import OK, RESULTS, CommandError, Parser, what_failed
+from ridgebench.base.command_line import OK, RESULTS, CommandError, Parser, what_failed
+from ridgebench.base.files import ResultsError
+from ridgebench.base.printers import aligned
+from ridgebench.base.streams import ENDING, ended
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
 from ridgebench.each_once import each_once
-from ridgebench.files import ResultsError
-from ridgebench.printers import aligned
 from ridgebench.records import Row, Run
-from ridgebench.streams import ENDING, ended
-from ridgebench.text import one_line
-from ridgebench.units import counted
 
 from . import baseline_store as store
 from . import gate, history

@@ -5,8 +5,8 @@ from typing import Optional
 
 import numpy as np
 
+from ridgebench.base.units import counted
 from ridgebench.records import BROKEN, Row
-from ridgebench.units import counted
 
 from . import baseline_store as store
 from . import gate

@@ -15,12 +15,12 @@ from typing import Any, Iterator, NamedTuple, Optional
 
 import numpy as np
 
-from ridgebench.command_line import INCOMPARABLE, CommandError
-from ridgebench.files import ResultsError, decoded, lines_of, malformed, parse_json, read, write_at_once
-from ridgebench.printers import json_text
+from ridgebench.base.command_line import INCOMPARABLE, CommandError
+from ridgebench.base.files import ResultsError, decoded, lines_of, malformed, parse_json, read, write_at_once
+from ridgebench.base.printers import json_text
+from ridgebench.base.text import short
+from ridgebench.base.units import counted
 from ridgebench.records import Row, Run, read_environment
-from ridgebench.text import short
-from ridgebench.units import counted
 
 from .comparable import branch, device_entries, differences
 from .judge import external_cause

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ridgebench import program
-from ridgebench.command_line import CommandError
+from ridgebench.base.command_line import CommandError
 
 from .baseline_store import Baseline
 

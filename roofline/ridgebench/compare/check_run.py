@@ -11,9 +11,9 @@ from typing import Optional
 import numpy as np
 
 from ridgebench import program
-from ridgebench.processes.children import completed
-from ridgebench.command_line import INTERNAL, INTERRUPTED, OK, RESULTS, ROW_FAILED, CommandError
-from ridgebench.patterns import Pattern
+from ridgebench.base.children import completed
+from ridgebench.base.command_line import INTERNAL, INTERRUPTED, OK, RESULTS, ROW_FAILED, CommandError
+from ridgebench.base.patterns import Pattern
 from ridgebench.records import Run
 
 from .baseline_store import Baseline

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ridgebench.command_line import OK, CommandError, Parser, fail
+from ridgebench.base.command_line import OK, CommandError, Parser, fail
 from ridgebench.records import load_run
 
 from .consistent import load

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Iterator
 
-from ridgebench.text import Cut, apart, cut, short
+from ridgebench.base.text import Cut, apart, cut, short
 
 # comparable.json serves `run --ceilings`, too. `differ` has what must agree: dotted keys of environment.json, keys of its
 # entry of the measured device, and environment variables, by the beginning of the name, with what each changes. Other

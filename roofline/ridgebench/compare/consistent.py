@@ -9,9 +9,9 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from ridgebench.command_line import ROW_FAILED, CommandError
+from ridgebench.base.command_line import ROW_FAILED, CommandError
+from ridgebench.base.files import LARGEST_FILE, ResultsError, open_regular, read, wrong
 from ridgebench.doubts import why_unfinished
-from ridgebench.files import LARGEST_FILE, ResultsError, open_regular, read, wrong
 from ridgebench.records import Run, load_run
 
 # JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.

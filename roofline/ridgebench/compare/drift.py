@@ -6,11 +6,11 @@ from datetime import datetime, timezone
 import numpy as np
 from scipy import stats
 
-from ridgebench.files import ResultsError
-from ridgebench.printers import aligned
+from ridgebench.base.files import ResultsError
+from ridgebench.base.printers import aligned
+from ridgebench.base.text import clean, short
+from ridgebench.base.units import counted
 from ridgebench.records import Run
-from ridgebench.text import clean, short
-from ridgebench.units import counted
 
 from . import change_points
 from .comparable import against, device_entries, differences, lookup

@@ -6,7 +6,7 @@ from typing import Optional
 
 import numpy as np
 
-from ridgebench.printers import markdown_table
+from ridgebench.base.printers import markdown_table
 from ridgebench.result_tables import captioned
 
 from . import gate

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import ResultsError, decoded, lines_of, malformed, naming, parse_json
-from ridgebench.text import clean
+from ridgebench.base.files import ResultsError, decoded, lines_of, malformed, naming, parse_json
+from ridgebench.base.text import clean
 
 from .report import Comparison, Report
 

@@ -7,9 +7,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.units import counted
 from ridgebench.records import Row
-from ridgebench.units import counted
 
 from . import gate
 from .conditions import with_conditions

@@ -16,10 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.command_line import CommandError
-from ridgebench.files import ResultsError, parse_toml, read
-from ridgebench.patterns import Pattern
-from ridgebench.text import clean
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.files import ResultsError, parse_toml, read
+from ridgebench.base.patterns import Pattern
+from ridgebench.base.text import clean
 
 from . import gate
 from .report import ALLOWED, MISSING, Report, with_words

@@ -8,9 +8,9 @@ import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional
 
-from ridgebench.command_line import UNDECIDED, CommandError
-from ridgebench.text import one_line
-from ridgebench.units import counted
+from ridgebench.base.command_line import UNDECIDED, CommandError
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
 
 from . import gate
 from .judge import first_differences, judge

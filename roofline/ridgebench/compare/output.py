@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import fail
-from ridgebench.files import ResultsError, write_named
-from ridgebench.printers import json_text
-from ridgebench.processes.interruption import came
-from ridgebench.streams import ENDING, ended, lost, unexpected
-from ridgebench.text import short
+from ridgebench.base.command_line import fail
+from ridgebench.base.files import ResultsError, write_named
+from ridgebench.base.interruption import came
+from ridgebench.base.printers import json_text
+from ridgebench.base.streams import ENDING, ended, lost, unexpected
+from ridgebench.base.text import short
 
 from . import gate
 from .comparable import ALLOWED

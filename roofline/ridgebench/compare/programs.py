@@ -5,11 +5,11 @@ import signal
 import subprocess
 from pathlib import Path
 
-from ridgebench.command_line import USAGE, CommandError
-from ridgebench.processes.children import answered
+from ridgebench.base.children import answered
+from ridgebench.base.command_line import USAGE, CommandError
+from ridgebench.base.units import counted
 from ridgebench.program import SLOW_NODE_S
 from ridgebench.records import read_rows
-from ridgebench.units import counted
 
 _SHELL = 128  # a script ends with this and the number of the signal that ended its program
 

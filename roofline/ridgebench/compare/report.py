@@ -4,10 +4,10 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
-from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, UNDECIDED
-from ridgebench.printers import aligned
-from ridgebench.text import clean, ends, short
-from ridgebench.units import counted
+from ridgebench.base.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, UNDECIDED
+from ridgebench.base.printers import aligned
+from ridgebench.base.text import clean, ends, short
+from ridgebench.base.units import counted
 
 from . import gate
 

@@ -10,8 +10,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Optional
 
-from ridgebench.processes.children import answered
-from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
+from ridgebench.base.children import answered
+from ridgebench.base.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
 from ridgebench.records import Run, load_run
 
 from . import comparable

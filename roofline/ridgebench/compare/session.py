@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 
-from ridgebench.processes.children import end, tied
-from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
-from ridgebench.files import malformed, parse_json, read, write_at_once
-from ridgebench.printers import json_text
-from ridgebench.processes.interruption import held
+from ridgebench.base.children import end, tied
+from ridgebench.base.command_line import ROW_FAILED, USAGE, CommandError
+from ridgebench.base.files import malformed, parse_json, read, write_at_once
+from ridgebench.base.interruption import held
+from ridgebench.base.printers import json_text
 
 from . import gate
 from .report import Comparison

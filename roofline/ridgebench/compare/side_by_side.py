@@ -2,10 +2,10 @@
 
 from typing import Optional
 
-from ridgebench.printers import aligned
+from ridgebench.base.printers import aligned
+from ridgebench.base.text import clean, cut, short
+from ridgebench.base.units import counted, digits, rate, seconds
 from ridgebench.records import Row, Run
-from ridgebench.text import clean, cut, short
-from ridgebench.units import counted, digits, rate, seconds
 
 from .comparable import LONGEST_VALUE, differences
 from .power_states import differ

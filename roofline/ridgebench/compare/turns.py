@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
-from ridgebench.processes.children import tied
-from ridgebench.processes.interruption import held
+from ridgebench.base.children import tied
+from ridgebench.base.interruption import held
 
 _Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
 

@@ -5,10 +5,10 @@ import shlex
 from pathlib import Path
 from typing import Union
 
-from ridgebench.command_line import OK, USAGE, CommandError, Parser
-from ridgebench.printers import aligned
-from ridgebench.text import markdown, quoted
-from ridgebench.units import counted, rate, seconds
+from ridgebench.base.command_line import OK, USAGE, CommandError, Parser
+from ridgebench.base.printers import aligned
+from ridgebench.base.text import markdown, quoted
+from ridgebench.base.units import counted, rate, seconds
 
 from .grading import mark, read_answers
 from .questions import LEVELS, Question, draw_questions

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, Union
 
-from ridgebench.errors import USAGE, CommandError
-from ridgebench.files import read
+from ridgebench.base.errors import USAGE, CommandError
+from ridgebench.base.files import read
+from ridgebench.base.text import quoted
 from ridgebench.importers.units import BYTES, FLOPS, TIMES
-from ridgebench.text import quoted
 
 from .questions import Question
 

@@ -5,8 +5,8 @@ from random import Random
 from typing import Callable, NamedTuple, Union
 
 from ridgebench import program
+from ridgebench.base.units import counted, rate, seconds
 from ridgebench.data_sheets import find_sheet
-from ridgebench.units import counted, rate, seconds
 
 LEVELS = {1: "count", 2: "compare with the roofline", 3: "plan"}
 

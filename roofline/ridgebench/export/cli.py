@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from ridgebench.command_line import OK, Parser
+from ridgebench.base.command_line import OK, Parser
+from ridgebench.base.files import write_named
 from ridgebench.export import frame, results, step_tables, text
-from ridgebench.files import write_named
 from ridgebench.steps import holds_step
 
 _FORMATS = {"csv": text.to_csv, "md": text.to_markdown}

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ridgebench.command_line import CommandError
+from ridgebench.base.command_line import CommandError
 from ridgebench.export.results import table_of
 from ridgebench.export.table import Table
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, Iterable, Optional, Union
 
+from ridgebench.base.files import ResultsError
 from ridgebench.each_once import each_once
-from ridgebench.files import ResultsError
 from ridgebench.records import Run
 from ridgebench.steps import StepFolder, holds_step, load_steps
 

@@ -7,9 +7,9 @@ device's model, because `model` is that of a decode step.
 from functools import cache
 from typing import Any, Callable
 
+from ridgebench.base.text import clean, cut
 from ridgebench.records import schema_of, shape_text
 from ridgebench.steps import KINDS, Step, StepFolder
-from ridgebench.text import clean, cut
 
 from .table import Table, cells_of, columns_of, typed
 

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Collection
 
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import clean, cut
 from ridgebench.doubts import why_unfinished
-from ridgebench.files import ResultsError
 from ridgebench.records import Run, load_run, schema_of, shape_text
-from ridgebench.text import clean, cut
 
 _DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
 _BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")

@@ -2,9 +2,9 @@
 
 from typing import Any, Iterable, Optional, Sequence
 
+from ridgebench.base.printers import csv_table, markdown_table, prometheus
+from ridgebench.base.text import markdown
 from ridgebench.export.table import Table
-from ridgebench.printers import csv_table, markdown_table, prometheus
-from ridgebench.text import markdown
 
 _Rows = list[dict[str, Any]]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Optional
 
-from ridgebench.text import one_line
+from ridgebench.base.text import one_line
 
 from .found import Found
 from .gpu import DUPLICATE, MISSING, STALE, Gpu

@@ -4,7 +4,7 @@ import argparse
 from importlib import import_module
 from typing import Any
 
-from ridgebench.command_line import Parser
+from ridgebench.base.command_line import Parser
 
 _PROGRAM = "fleet"
 # Command: its module, which has add_options() and main(); what it does.

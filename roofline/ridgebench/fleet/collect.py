@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
-from ridgebench.command_line import CommandError
-from ridgebench.files import ResultsError
-from ridgebench.processes.workers import in_parallel
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.workers import in_parallel
 
 from . import manifest as manifests
 from .attempts import together

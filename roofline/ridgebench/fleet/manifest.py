@@ -5,8 +5,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import malformed, parse_json, read, write_at_once
-from ridgebench.printers import json_text
+from ridgebench.base.files import malformed, parse_json, read, write_at_once
+from ridgebench.base.printers import json_text
 
 _SCHEMA = "ridgebench.fleet_manifest/1"
 NAME = "manifest.json"

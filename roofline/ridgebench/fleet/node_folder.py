@@ -5,15 +5,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from ridgebench.command_line import INTERRUPTED
-from ridgebench.files import ResultsError, read
-from ridgebench.text import one_line, quoted
+from ridgebench.base.command_line import INTERRUPTED
+from ridgebench.base.files import ResultsError, read
+from ridgebench.base.text import one_line, quoted
 
-from .jobs import job as jobs
 from .found import Found, health_of_parts, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
-from .manifest import time_of
 from .health import Examined, Health, examined
+from .jobs import job as jobs
+from .manifest import time_of
 from .places import OF_NODE, Place
 from .results_folder import LONGEST_REASON, MALFORMED, Results, parsed, read_results, reason_of, text_or_none
 

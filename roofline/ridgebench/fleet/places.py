@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from ridgebench.command_line import CommandError
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.text import one_line
 from ridgebench.records import other_results
-from ridgebench.text import one_line
 
 NODES = "nodes"  # below the folder of a fleet: nodes/gn1/attempt-1
 JOB_END = ".job.json"  # beside the folder, which must be new for the run: nodes/gn1/attempt-1.job.json

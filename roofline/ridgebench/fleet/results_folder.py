@@ -12,13 +12,13 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Mapping, Optional
 
-from ridgebench.command_line import CommandError, what_failed
+from ridgebench.base.command_line import CommandError, what_failed
+from ridgebench.base.files import ResultsError, decoded, lines_of, read, reject_constant, wrong
+from ridgebench.base.text import cut, one_line, quoted
 from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
 from ridgebench.compare.consistent import require_rates, require_unchanged
 from ridgebench.doubts import recorded, why_unfinished
-from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant, wrong
 from ridgebench.records import BROKEN
-from ridgebench.text import cut, one_line, quoted
 
 from .gpu import Reading
 from .health import Health, during_rows, recorded_of

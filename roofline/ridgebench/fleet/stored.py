@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import write_at_once
+from ridgebench.base.files import write_at_once
 
 from . import manifest as manifests
 from .gpu import STATES, Fleet, Gpu, Reading

@@ -6,10 +6,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
-from ridgebench.printers import aligned
-from ridgebench.text import cut, one_line
-from ridgebench.units import counted
+from ridgebench.base.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
+from ridgebench.base.printers import aligned
+from ridgebench.base.text import cut, one_line
+from ridgebench.base.units import counted
 
 from .collect import collect
 from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu

@@ -8,22 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.command_line import OK, CommandError, Parser
+from ridgebench.base.command_line import OK, CommandError, Parser
+from ridgebench.base.files import ResultsError, malformed
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
 from ridgebench.compare import gate, history
 from ridgebench.compare.judge import judge
 from ridgebench.compare.limits import Limits, read_limits
 from ridgebench.compare.measure import deaf_to_pipes, measure, say
 from ridgebench.compare.output import add_verdict_options, finish, require_writable
-from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from ridgebench.compare.report import Report
+from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from ridgebench.compare.session import ARMS, Session, read_session
-from ridgebench.files import ResultsError, malformed
-from ridgebench.text import one_line
-from ridgebench.units import counted
 
 from .command_session import OUTPUT, CommandSession
-from .readers import READERS
 from .publish import show, step_summary, write_files
+from .readers import READERS
 from .words import split_commands
 
 _PROGRAM = "gate"

@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Optional
 
-from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
+from ridgebench.base.command_line import ROW_FAILED, USAGE, CommandError
+from ridgebench.base.files import read
+from ridgebench.base.patterns import Pattern
+from ridgebench.base.text import quoted
 from ridgebench.compare.comparable import differing, split
 from ridgebench.compare.programs import require_program, signal_number
 from ridgebench.compare.report import Comparison
 from ridgebench.compare.session import ARMS, Session
-from ridgebench.files import read
-from ridgebench.patterns import Pattern
-from ridgebench.text import quoted
 
 from .readers import FEWEST, NO_MATCH, READERS, Reader, gbench_filter
 from .readings import Metric, Readings

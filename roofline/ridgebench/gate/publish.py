@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 from typing import Optional
 
+from ridgebench.base.files import naming, write_named
+from ridgebench.base.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, junit, markdown_table
+from ridgebench.base.text import clean, cut, markdown_code, markdown_references, short
+from ridgebench.base.units import counted
 from ridgebench.compare import gate, history
 from ridgebench.compare.output import print_report
 from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
 from ridgebench.compare.report import percent, reason
-from ridgebench.files import naming, write_named
-from ridgebench.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, junit, markdown_table
-from ridgebench.text import clean, cut, markdown_code, markdown_references, short
-from ridgebench.units import counted
 
 # The element of JUnit that a verdict becomes; a row with another verdict has passed.
 _ELEMENTS = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from ridgebench.files import ResultsError, parse_lenient
+from ridgebench.base.files import ResultsError, parse_lenient
 from ridgebench.importers import nvbench as nvbench_file
 from ridgebench.importers.gbench import DEBUG
 from ridgebench.importers.point import named, objects

@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
+from ridgebench.base.text import LONGEST_QUOTED, cut
 from ridgebench.compare.report import HIGHER
-from ridgebench.text import LONGEST_QUOTED, cut
 
 _LEAST, _MOST = 1e-300, 1e300  # whose inverses are numbers, too
 

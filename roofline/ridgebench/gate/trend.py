@@ -8,18 +8,18 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ridgebench.command_line import CommandError
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.files import write_named
+from ridgebench.base.patterns import Pattern
+from ridgebench.base.units import counted, digits
 from ridgebench.compare import gate
 from ridgebench.compare.history import Entry
 from ridgebench.compare.report import HIGHER
 from ridgebench.compare.side_by_side import seconds
-from ridgebench.files import write_named
-from ridgebench.patterns import Pattern
 from ridgebench.plot import labels
 from ridgebench.plot.drawing import drawing, drawn
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
 from ridgebench.plot.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
-from ridgebench.units import counted, digits
 
 _MOST_PANELS = 12
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2}  # by the number of panels; 3 for more

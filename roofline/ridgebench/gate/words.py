@@ -4,7 +4,7 @@ import shlex
 import shutil
 from typing import Collection
 
-from ridgebench.command_line import CommandError
+from ridgebench.base.command_line import CommandError
 from ridgebench.compare.session import ARMS
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from ridgebench.command_line import OK, Parser
+from ridgebench.base.command_line import OK, Parser
 from ridgebench.records import Row, load_run
 
 _ROUNDS, _WARM_UP_S = 30, 0.5

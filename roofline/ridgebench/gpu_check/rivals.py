@@ -10,10 +10,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Iterator
 
-from ridgebench.command_line import OK, Parser
-from ridgebench.printers import aligned
+from ridgebench.base.command_line import OK, Parser
+from ridgebench.base.printers import aligned
+from ridgebench.base.units import counted
 from ridgebench.records import Row, load_run
-from ridgebench.units import counted
 
 
 def _accumulation(row: Row) -> str:

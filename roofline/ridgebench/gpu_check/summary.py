@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.command_line import OK, Parser
+from ridgebench.base.command_line import OK, Parser
+from ridgebench.base.printers import aligned
 from ridgebench.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
-from ridgebench.printers import aligned
 from ridgebench.records import BROKEN, Row, load_run
 
 _Environment = dict[str, Any]

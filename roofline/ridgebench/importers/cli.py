@@ -6,12 +6,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import OK, CommandError, Parser
+from ridgebench.base.command_line import OK, CommandError, Parser
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
 from ridgebench.data_sheets import find_sheet
 from ridgebench.importers import mapping, number_formats, records
 from ridgebench.importers.point import Imported
-from ridgebench.text import one_line
-from ridgebench.units import counted
 
 # Format: its module, the tool's name in records, and the backend of what it measures.
 _TOOLS = {

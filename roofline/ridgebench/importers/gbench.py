@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ridgebench.files import ResultsError, parse_lenient, read
+from ridgebench.base.files import ResultsError, parse_lenient, read
+from ridgebench.base.text import quoted
 from ridgebench.importers.point import Imported, Point, bad, number, time, whole, work
 from ridgebench.importers.units import TIMES, scale, si
-from ridgebench.text import quoted
 
 # The library divides a rate by the CPU time unless one of these is part of the name.
 _BY_REAL_TIME = ("/real_time", "/manual_time")

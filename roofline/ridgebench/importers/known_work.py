@@ -3,11 +3,11 @@
 from typing import Any
 
 from ridgebench import program
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import cut
 from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad
 from ridgebench.records import shape_text
-from ridgebench.text import cut
 from ridgebench.view import OPERATIONS
 
 _ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device

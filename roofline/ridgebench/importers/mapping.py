@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from ridgebench.files import parse_toml, read
+from ridgebench.base.files import parse_toml, read
+from ridgebench.base.patterns import Pattern
+from ridgebench.base.text import LONGEST_QUOTED, cut, quoted
 from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad, size, work
-from ridgebench.patterns import Pattern
 from ridgebench.records import schema_of
-from ridgebench.text import LONGEST_QUOTED, cut, quoted
 
 _TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
 _FILLED = ("operation", "technique", "format", "shape")  # whose {places} are filled with groups of the name

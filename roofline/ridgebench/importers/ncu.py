@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.files import open_regular, read
+from ridgebench.base.files import open_regular, read
 from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, device_number, number, time, work
 from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si

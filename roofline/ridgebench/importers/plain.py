@@ -7,11 +7,11 @@ Columns: name and time with its unit (`time_us`, `time (us)`); where known opera
 import re
 from pathlib import Path
 
+from ridgebench.base.text import quoted
 from ridgebench.importers import tables
 from ridgebench.importers.mapping import shape
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
 from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
-from ridgebench.text import quoted
 
 _QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
 _TEXTS = ("name", "operation", "technique", "format", "shape")

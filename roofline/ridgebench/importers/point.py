@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 
-from ridgebench.files import ResultsError
-from ridgebench.text import quoted
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import quoted
 
 # 1e-15 s to 1e9 s, and at most a zettabyte or a zettaflop: what is outside was read in a wrong unit.
 _LEAST_TIME, _MOST_TIME, _MOST_WORK = 1e-15, 1e9, 1e21

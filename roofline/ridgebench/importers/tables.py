@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-from ridgebench.files import read
+from ridgebench.base.files import read
 from ridgebench.importers.point import LONGEST_NAME, Imported, bad
 
 _MOST_ROWS = 200_000

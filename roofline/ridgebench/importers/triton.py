@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
 from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time
 from ridgebench.importers.units import RATES, TIMES, scale, si

@@ -1,7 +1,7 @@
 """Units of time, traffic and rates. A unit that is not in these tables is an error that names it."""
 
+from ridgebench.base.text import quoted
 from ridgebench.importers.point import bad
-from ridgebench.text import quoted
 
 TIMES = {}
 for _prefix, _scale in (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("n", 1e-9), ("p", 1e-12)):

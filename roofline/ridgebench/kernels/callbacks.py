@@ -8,11 +8,11 @@ from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
+from ridgebench.base.text import one_line
 from ridgebench.kernels import library as c
 from ridgebench.kernels.arrays import arrays_of, current
 from ridgebench.kernels.library import KernelError
 from ridgebench.kernels.operation import Kernel, Operation
-from ridgebench.text import one_line
 
 
 def raised(error: BaseException, file: Optional[str]) -> str:

@@ -10,9 +10,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench import command_line
-from ridgebench.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError
-from ridgebench.text import one_line
+from ridgebench.base import command_line
+from ridgebench.base.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError
+from ridgebench.base.text import one_line
 
 _NAME = "libridgebench.so"
 _VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout

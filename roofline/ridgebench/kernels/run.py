@@ -4,7 +4,7 @@ import ctypes
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from ridgebench.command_line import OK, ROW_FAILED
+from ridgebench.base.command_line import OK, ROW_FAILED
 from ridgebench.kernels import library as c
 from ridgebench.kernels.arrays import backend_of
 from ridgebench.kernels.callbacks import Launches, amounts_callback, reference_callback

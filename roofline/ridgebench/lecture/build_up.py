@@ -2,9 +2,9 @@
 
 from typing import Optional
 
+from ridgebench.base.units import digits, percent, rate
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import blend, shape
-from ridgebench.units import digits, percent, rate
 from ridgebench.view import OPERATIONS
 
 from . import drawing, figure, model, titles

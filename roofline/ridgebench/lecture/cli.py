@@ -7,9 +7,9 @@ from typing import Callable, Optional
 
 from matplotlib.figure import Figure
 
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import one_line
 from ridgebench.plot.style import Theme
-from ridgebench.text import one_line
 from ridgebench.view import View
 
 from . import figure, scene

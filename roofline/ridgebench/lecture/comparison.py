@@ -2,11 +2,11 @@
 
 from math import log
 
+from ridgebench.base.units import digits, rate
 from ridgebench.plot import labels
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.roofs import SAME
 from ridgebench.plot.style import DIRECT
-from ridgebench.units import digits, rate
 
 from . import build_up, drawing, figure, model, scene
 from .deck import Deck, Format, Slide, Stage

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
+from ridgebench.base.files import ResultsError, read
+from ridgebench.base.text import clean, cut
 from ridgebench.data_sheets import FOLDER, Sheet, find_sheet
-from ridgebench.files import ResultsError, read
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.plot.style import is_pair
-from ridgebench.text import clean, cut
 from ridgebench.view import ORDER, View, ordered
 
 _LONGEST_NAME = 21  # characters of a device's name

@@ -5,11 +5,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from ridgebench.base.text import cut
+from ridgebench.base.units import digits, enumerate_words, rate
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
 from ridgebench.records import commit_of, date_of
-from ridgebench.text import cut
-from ridgebench.units import digits, enumerate_words, rate
 from ridgebench.view import OPERATIONS
 
 from . import drawing, titles

@@ -10,10 +10,10 @@ from typing import Sequence
 
 from matplotlib.font_manager import FontProperties, findfont
 
-from ridgebench.html_page import POLICY, digest, filled
+from ridgebench.base.html_page import POLICY, digest, filled
+from ridgebench.base.workers import in_parallel
 from ridgebench.plot.drawing import drawn, drawing
 from ridgebench.plot.style import THEMES, Theme
-from ridgebench.processes.workers import in_parallel
 
 from . import deck
 from .deck import Deck, Slide

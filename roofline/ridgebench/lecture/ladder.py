@@ -2,8 +2,8 @@
 
 from typing import Optional
 
+from ridgebench.base.units import digits, percent
 from ridgebench.records import Row, shape_text
-from ridgebench.units import digits, percent
 from ridgebench.view import View
 
 from .counting import wide

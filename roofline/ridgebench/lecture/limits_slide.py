@@ -2,7 +2,7 @@
 
 from typing import Any, Optional
 
-from ridgebench.units import digits, percent, rate
+from ridgebench.base.units import digits, percent, rate
 
 from . import build_up, devices, drawing, measured
 from .counting import wide

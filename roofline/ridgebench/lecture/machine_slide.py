@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Optional
 
+from ridgebench.base.units import digits
 from ridgebench.plot.finding import spoken
-from ridgebench.units import digits
 
 from . import build_up, devices, drawing, figure, model, scene, titles
 from .deck import COMPARED, Deck, Slide, Stage

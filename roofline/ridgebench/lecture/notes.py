@@ -1,6 +1,6 @@
 """The speaker's notes: one part a slide, as Markdown."""
 
-from ridgebench.text import markdown
+from ridgebench.base.text import markdown
 
 from .deck import Deck, Slide
 

@@ -4,8 +4,8 @@ import re
 from math import log2, prod
 from typing import Optional
 
+from ridgebench.base.units import digits, enumerate_words, in_one_unit, superscript
 from ridgebench.plot.finding import spoken
-from ridgebench.units import digits, enumerate_words, in_one_unit, superscript
 
 from . import model
 from .build_up import predict

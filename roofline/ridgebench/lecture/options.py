@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Callable
 
-from ridgebench.text import clean
+from ridgebench.base.text import clean
 from ridgebench.view import OPERATIONS, ORDER
 
 _FILE_TYPES = ("svg", "pdf", "png")

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
+from ridgebench.base.units import tick
 from ridgebench.plot import labels
 from ridgebench.plot.style import DIRECT, Theme
-from ridgebench.units import tick
 
 from .layout import WIDEST_TICK, Layout
 

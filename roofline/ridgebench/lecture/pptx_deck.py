@@ -7,10 +7,10 @@ from typing import Any, Sequence
 
 from matplotlib.colors import to_hex
 
-from ridgebench.errors import CommandError
+from ridgebench.base.errors import CommandError
+from ridgebench.base.workers import in_parallel
 from ridgebench.plot.drawing import drawing, drawn
 from ridgebench.plot.style import Theme
-from ridgebench.processes.workers import in_parallel
 
 from . import deck
 from .deck import Deck, Slide

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from math import floor, log10
 from typing import Iterable, Optional
 
+from ridgebench.base.files import ResultsError
+from ridgebench.base.units import digits
 from ridgebench.data_sheets import find_sheet
-from ridgebench.files import ResultsError
 from ridgebench.plot.doubt import doubt
 from ridgebench.plot.external import ABOVE, DOUBT
-from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import devices, measured, model

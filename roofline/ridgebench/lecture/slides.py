@@ -9,18 +9,18 @@ from typing import Optional
 
 from matplotlib.backends.backend_pdf import PdfPages
 
-from ridgebench.command_line import OK, Parser
-from ridgebench.files import ResultsError, output_folder, write_at_once, write_named
+from ridgebench.base.command_line import OK, Parser
+from ridgebench.base.files import ResultsError, output_folder, write_at_once, write_named
+from ridgebench.base.streams import ENDING, ended
+from ridgebench.base.text import clean, one_line
+from ridgebench.base.units import counted
+from ridgebench.base.workers import in_parallel
 from ridgebench.plot.drawable import drawable
 from ridgebench.plot.drawing import METADATA, drawing, write
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.records import load_run
 from ridgebench.steps import holds_step, load_steps
-from ridgebench.streams import ENDING, ended
-from ridgebench.units import counted
 from ridgebench.view import View, make_view
-from ridgebench.processes.workers import in_parallel
-from ridgebench.text import clean, one_line
 
 from . import bits_slide, build_up, comparison, counting, deck, html_deck, ladder, limits_slide, machine_slide, operations_table, options, pptx_deck, step_slides, tokens_slide, training, zones_slide
 from .notes import notes

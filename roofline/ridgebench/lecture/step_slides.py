@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Sequence
 
+from ridgebench.base.units import digits, percent, seconds
 from ridgebench.plot import labels
 from ridgebench.plot import step as figures
 from ridgebench.steps import Step
-from ridgebench.units import digits, percent, seconds
 
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage

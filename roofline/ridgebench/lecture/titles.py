@@ -2,8 +2,8 @@
 
 from typing import Optional
 
+from ridgebench.base.units import digits, enumerate_words, percent, rate
 from ridgebench.plot.finding import spoken
-from ridgebench.units import digits, enumerate_words, percent, rate
 from ridgebench.view import View
 
 from . import measured, model

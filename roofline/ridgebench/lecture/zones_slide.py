@@ -2,8 +2,8 @@
 
 from typing import Optional
 
+from ridgebench.base.units import digits, rate
 from ridgebench.program import ask
-from ridgebench.units import digits, rate
 
 from . import build_up, drawing
 from .deck import Deck, Slide, Stage

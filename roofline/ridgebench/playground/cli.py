@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import OK, ROOT, Parser
-from ridgebench.files import ResultsError, write_named
+from ridgebench.base.command_line import OK, ROOT, Parser
+from ridgebench.base.files import ResultsError, write_named
+from ridgebench.base.text import clean
+from ridgebench.base.units import counted
 from ridgebench.program import binary
-from ridgebench.text import clean
-from ridgebench.units import counted
 
 _MODEL = ("playground.js", "playground.wasm")  # what the target `playground` of CMake builds
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ridgebench.command_line import ROOT
-from ridgebench.files import ResultsError, read
-from ridgebench.html_page import POLICY, digest, filled, script_json
+from ridgebench.base.command_line import ROOT
+from ridgebench.base.files import ResultsError, read
+from ridgebench.base.html_page import POLICY, digest, filled, script_json
+from ridgebench.base.text import clean
 from ridgebench.plot.style import THEMES, Theme
-from ridgebench.text import clean
 
 _ASSETS = Path(__file__).parent / "assets"
 _FILES = ("environment.json", "records.jsonl")  # what `--on DIR` reads

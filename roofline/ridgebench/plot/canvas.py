@@ -9,7 +9,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from ridgebench import units
+from ridgebench.base import units
 
 from . import labels
 from .page import add_axes

@@ -6,17 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import OK, Parser
+from ridgebench.base.command_line import OK, Parser
+from ridgebench.base.files import ResultsError, output_folder
+from ridgebench.base.streams import ENDING, ended
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
 from ridgebench.data_sheets import find_sheet
 from ridgebench.each_once import each_once
-from ridgebench.files import ResultsError, output_folder
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
 from ridgebench.records import Run, load_run
 from ridgebench.steps import holds_step, load_steps
-from ridgebench.streams import ENDING, ended
-from ridgebench.text import one_line
-from ridgebench.units import counted
 from ridgebench.view import View, make_view
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, step, time_vs_size, working_set

@@ -1,8 +1,8 @@
 """Doubts about a run: it did not end, or controls of its roofs moved. Titles leave it to one line above the footer."""
 
+from ridgebench.base.text import capital
+from ridgebench.base.units import counted, enumerate_words, percent
 from ridgebench.records import Row
-from ridgebench.text import capital
-from ridgebench.units import counted, enumerate_words, percent
 from ridgebench.view import View
 
 from .style import family

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator
 
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import LONGEST, cut
 from ridgebench.judged import judged
 from ridgebench.records import Row, Run, load_run
-from ridgebench.text import LONGEST, cut
 from ridgebench.view import View
 
 from . import power

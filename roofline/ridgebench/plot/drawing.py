@@ -10,8 +10,8 @@ from typing import Callable, Iterator
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from ridgebench.files import write_at_once
-from ridgebench.processes.workers import in_parallel
+from ridgebench.base.files import write_at_once
+from ridgebench.base.workers import in_parallel
 
 from .style import NORMAL, Theme
 

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from ridgebench.units import digits
+from ridgebench.base.units import digits
 from ridgebench.view import OPERATIONS, ORDER, ordered
 
 from . import labels

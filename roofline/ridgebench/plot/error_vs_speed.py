@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
+from ridgebench.base.units import counted, digits, enumerate_words, superscript
 from ridgebench.records import Row
-from ridgebench.units import counted, digits, enumerate_words, superscript
 from ridgebench.view import PRODUCTS, View
 
 from . import grid

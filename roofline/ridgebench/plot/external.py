@@ -4,8 +4,8 @@ from typing import Optional
 
 from matplotlib.axes import Axes
 
+from ridgebench.base.units import counted, rate
 from ridgebench.records import Row
-from ridgebench.units import counted, rate
 from ridgebench.view import View
 
 from .points import Places, draw_paths, markers

@@ -3,9 +3,9 @@
 from itertools import product
 from typing import Callable, Iterable, Optional
 
+from ridgebench.base.text import capital
+from ridgebench.base.units import counted, enumerate_words, percent, rate
 from ridgebench.records import Row
-from ridgebench.text import capital
-from ridgebench.units import counted, enumerate_words, percent, rate
 from ridgebench.view import View
 
 from .doubt import ENGINES, unfinished_title

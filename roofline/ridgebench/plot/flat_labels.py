@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Optional
 
-from ridgebench import units
+from ridgebench.base import units
 
 from . import labels
 from .canvas import Canvas

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from ridgebench.text import cut
+from ridgebench.base.text import cut
 
 _POINTS_PER_INCH = 72.0
 _CELLS_PER_INCH = 100.0

@@ -6,7 +6,7 @@ from math import log10
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.units import counted
+from ridgebench.base.units import counted
 from ridgebench.view import View
 
 from . import external, grid, labels

@@ -7,8 +7,8 @@ from typing import Any, Mapping
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ridgebench.base.units import counted, enumerate_words
 from ridgebench.records import BROKEN, Row, commit_of, date_of
-from ridgebench.units import counted, enumerate_words
 from ridgebench.view import ORDER, View, ordered
 
 from . import labels

@@ -5,10 +5,10 @@ from typing import Optional
 
 from matplotlib.axes import Axes
 
+from ridgebench.base.units import digits, percent
 from ridgebench.doubts import UNSETTLED
-from ridgebench.records import Row
 from ridgebench.judged import ABOVE_ROOF, RAISED
-from ridgebench.units import digits, percent
+from ridgebench.records import Row
 from ridgebench.view import View
 
 from . import labels

@@ -4,7 +4,7 @@ from itertools import product
 from math import hypot
 from typing import Iterator, Optional
 
-from ridgebench import units
+from ridgebench.base import units
 from ridgebench.records import Row
 from ridgebench.view import View
 

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
+from ridgebench.base.units import digits, enumerate_words, seconds
 from ridgebench.records import Row
-from ridgebench.units import digits, enumerate_words, seconds
 from ridgebench.view import View
 
 from .doubt import unfinished_title

@@ -12,9 +12,9 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, IdentityTransform
 
+from ridgebench.base.text import cut
+from ridgebench.base.units import percent
 from ridgebench.records import Row
-from ridgebench.text import cut
-from ridgebench.units import percent
 from ridgebench.view import View
 
 from . import labels

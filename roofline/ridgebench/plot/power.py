@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from ridgebench.base.units import digits
 from ridgebench.records import Row
-from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import grid

@@ -8,7 +8,7 @@ from itertools import product
 from math import log10
 from typing import Optional, Union
 
-from ridgebench import units
+from ridgebench.base import units
 
 from . import labels
 from .canvas import Canvas

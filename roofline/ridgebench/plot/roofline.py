@@ -5,9 +5,9 @@ from typing import Optional
 
 from matplotlib.figure import Figure
 
-from ridgebench.records import Row
+from ridgebench.base.units import percent
 from ridgebench.judged import RAISED
-from ridgebench.units import percent
+from ridgebench.records import Row
 from ridgebench.view import View
 
 from . import external

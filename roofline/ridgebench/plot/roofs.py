@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from ridgebench.base.units import rate
 from ridgebench.data_sheets import Sheet
 from ridgebench.judged import Roof, Roofs
-from ridgebench.units import rate
 from ridgebench.view import ORDER, View, ordered
 
 _TRAFFIC = ("read", "triad", "copy", "write")  # STREAM's kernels, which name the roofs of main memory

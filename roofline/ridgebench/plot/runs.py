@@ -5,10 +5,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import capital, clean
+from ridgebench.base.units import enumerate_words
 from ridgebench.records import Row, Run, commit_of, date_of
-from ridgebench.text import capital, clean
-from ridgebench.units import enumerate_words
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
 from .finding import best

@@ -8,9 +8,9 @@ from typing import Callable
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.units import digits
 from ridgebench.records import Row, date_of
-from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import dumbbells, labels

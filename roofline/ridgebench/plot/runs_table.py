@@ -5,7 +5,7 @@ from itertools import product
 
 from matplotlib.axes import Axes
 
-from ridgebench.units import digits
+from ridgebench.base.units import digits
 
 from . import labels
 from .canvas import Canvas

@@ -7,8 +7,8 @@ from typing import Callable, Optional
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ridgebench.base.units import digits, percent, seconds
 from ridgebench.steps import KINDS, Part, Step, StepFolder
-from ridgebench.units import digits, percent, seconds
 
 from . import labels
 from .canvas import upwards

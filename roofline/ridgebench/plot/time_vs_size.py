@@ -5,8 +5,8 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ridgebench.base.units import digits
 from ridgebench.records import Row, shape_text
-from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import grid

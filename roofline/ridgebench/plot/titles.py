@@ -2,8 +2,8 @@
 
 from typing import Optional
 
+from ridgebench.base.units import counted, digits, enumerate_words
 from ridgebench.records import Row
-from ridgebench.units import counted, digits, enumerate_words
 from ridgebench.view import View
 
 from .doubt import unfinished_title

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
+from ridgebench.base.text import capital
+from ridgebench.base.units import digits, enumerate_words, rate, seconds
 from ridgebench.records import Row
-from ridgebench.text import capital
-from ridgebench.units import digits, enumerate_words, rate, seconds
 from ridgebench.view import View
 
 from .doubt import unfinished_title

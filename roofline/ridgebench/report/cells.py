@@ -2,7 +2,7 @@
 
 from html import escape
 
-from ridgebench.text import cut
+from ridgebench.base.text import cut
 
 
 def text(value: str) -> str:

@@ -4,10 +4,10 @@ import argparse
 import warnings
 from pathlib import Path
 
-from ridgebench.command_line import OK, Parser
-from ridgebench.files import write_at_once, write_named
-from ridgebench.text import clean
-from ridgebench.units import counted
+from ridgebench.base.command_line import OK, Parser
+from ridgebench.base.files import write_at_once, write_named
+from ridgebench.base.text import clean
+from ridgebench.base.units import counted
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+from ridgebench.base.text import cut
+from ridgebench.base.units import digits, percent, rate, seconds
+from ridgebench.judged import RAISED
 from ridgebench.plot.finding import share
 from ridgebench.plot.panel import share_text
 from ridgebench.plot.runs import LIMITS
 from ridgebench.records import Row, shape_text
-from ridgebench.judged import RAISED
-from ridgebench.text import cut
-from ridgebench.units import digits, percent, rate, seconds
 from ridgebench.view import View
 
 from .marks import kind

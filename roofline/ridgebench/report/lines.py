@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass, replace
 from math import log10
 from typing import Any, Optional
 
-from ridgebench import units
+from ridgebench.base import units
+from ridgebench.base.text import cut
 from ridgebench.plot.roofs import Roof, Roofs, engine_name, memory_names, merged
-from ridgebench.text import cut
 
 from .frame import BEYOND
 from .sources import Content, Source

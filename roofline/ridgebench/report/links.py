@@ -2,9 +2,9 @@
 
 from typing import Any, Optional
 
-from ridgebench.printers import html_table
+from ridgebench.base.printers import html_table
+from ridgebench.base.units import rate
 from ridgebench.records import Row
-from ridgebench.units import rate
 from ridgebench.view import View
 
 from .cells import text

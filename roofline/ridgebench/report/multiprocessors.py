@@ -4,10 +4,10 @@ import math
 from statistics import median
 from typing import Any, Optional
 
+from ridgebench.base.printers import html_table
+from ridgebench.base.units import digits, seconds
 from ridgebench.outlier_rule import FEWEST, FLOOR, LEAST_Z, NORMAL
-from ridgebench.printers import html_table
 from ridgebench.records import Row
-from ridgebench.units import digits, seconds
 from ridgebench.view import View
 
 from .cells import text

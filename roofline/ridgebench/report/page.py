@@ -4,9 +4,9 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from ridgebench.html_page import POLICY, digest, filled, script_json
+from ridgebench.base.html_page import POLICY, digest, filled, script_json
+from ridgebench.base.units import and_more
 from ridgebench.plot.style import THEMES, Theme
-from ridgebench.units import and_more
 
 from . import chart, data, frame, legend, lines, sections, table
 from .presets import everything

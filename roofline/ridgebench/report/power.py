@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from ridgebench.base.printers import html_table
+from ridgebench.base.units import digits
 from ridgebench.plot.power import watts
-from ridgebench.printers import html_table
 from ridgebench.records import Row, shape_text
-from ridgebench.units import digits
 from ridgebench.view import View
 
 from .cells import text

@@ -3,8 +3,8 @@
 from math import ceil, floor
 from typing import Iterator, Optional
 
+from ridgebench.base.units import tick
 from ridgebench.plot.labels import spread
-from ridgebench.units import tick
 
 from .frame import LEFT, TOP, Frame
 from .lines import Line

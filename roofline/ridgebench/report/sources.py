@@ -6,15 +6,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Optional
 
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import clean, cut
 from ridgebench.data_sheets import find_sheet, sheet_if_known
 from ridgebench.each_once import each_once
-from ridgebench.files import ResultsError
 from ridgebench.plot.drawable import drawable, with_points
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.plot.runs import names
 from ridgebench.plot.sweeps import sweeps
 from ridgebench.records import Row, Run, load_run
-from ridgebench.text import clean, cut
 from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
 from . import marks

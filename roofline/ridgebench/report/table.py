@@ -4,8 +4,8 @@ import re
 from html import escape
 from typing import Iterator
 
+from ridgebench.base.text import cut
 from ridgebench.records import Row
-from ridgebench.text import cut
 
 from .columns import COLUMNS, NONE, RARE, Column
 from .sources import Content, ShownRun, placed

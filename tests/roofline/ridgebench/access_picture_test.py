@@ -7,7 +7,7 @@ import pytest
 from golden import ROOT
 
 from ridgebench import access_picture
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
 
 SVG = "{http://www.w3.org/2000/svg}"
 WIDEST_LETTER = 0.62  # of a letter, over the size of the font

@@ -7,8 +7,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 from command_line import answer
+from ridgebench.base.files import ResultsError
 from ridgebench.data_sheets import find_sheet
-from ridgebench.files import ResultsError
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "results/schema/device.schema.json").read_text())

@@ -7,9 +7,9 @@ from itertools import groupby, product
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import CommandError
-from ridgebench.files import read
-from ridgebench.text import one_line, quoted
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.files import read
+from ridgebench.base.text import one_line, quoted
 
 from ..manifest import MOST_GPUS, Node, is_name
 from ..places import natural

@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.files import malformed, parse_json, read
-from ridgebench.text import one_line
+from ridgebench.base.files import malformed, parse_json, read
+from ridgebench.base.text import one_line
 
 from ..manifest import time_of
 from ..places import JOB_END

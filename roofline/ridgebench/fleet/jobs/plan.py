@@ -5,13 +5,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ridgebench import program
-from ridgebench.command_line import OK, USAGE, CommandError
-from ridgebench.text import one_line
-from ridgebench.units import counted
+from ridgebench.base.command_line import OK, USAGE, CommandError
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
 
+from . import hostlist, scheduler
 from .. import manifest as manifests
 from ..places import natural
-from . import hostlist, scheduler
 from .suites import OWN, SUITES
 
 

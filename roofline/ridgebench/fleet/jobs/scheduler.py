@@ -3,9 +3,9 @@
 import shutil
 import subprocess
 
-from ridgebench.processes.children import answered
-from ridgebench.command_line import CommandError
-from ridgebench.text import one_line
+from ridgebench.base.children import answered
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.text import one_line
 
 _SECONDS = 60.0  # a controller that is busy answers late
 

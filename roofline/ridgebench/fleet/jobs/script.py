@@ -3,8 +3,8 @@
 import shlex
 from pathlib import Path
 
-from ridgebench.command_line import CommandError
-from ridgebench.text import one_line
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.text import one_line
 
 from ..health import DOCTOR_END
 from ..manifest import Manifest

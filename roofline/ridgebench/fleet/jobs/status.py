@@ -6,14 +6,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import OK, CommandError
-from ridgebench.files import ResultsError
-from ridgebench.printers import aligned
+from ridgebench.base.command_line import OK, CommandError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.printers import aligned
 
-from .. import manifest as manifests
-from ..places import NODES, attempts_in
 from . import job as jobs
 from . import scheduler
+from .. import manifest as manifests
+from ..places import NODES, attempts_in
 from .hostlist import folded
 from .submit import GRACE_S, submitted
 

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ridgebench import program
-from ridgebench.processes.children import completed
-from ridgebench.command_line import OK, CommandError
-from ridgebench.files import ResultsError, parse_json, read, write_at_once
-from ridgebench.processes.interruption import held
-from ridgebench.text import one_line
-from ridgebench.units import counted
+from ridgebench.base.children import completed
+from ridgebench.base.command_line import OK, CommandError
+from ridgebench.base.files import ResultsError, parse_json, read, write_at_once
+from ridgebench.base.interruption import held
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
 
+from . import scheduler
 from .. import manifest as manifests
 from ..places import NODES, REPORT, attempts_in
-from . import scheduler
 from .hostlist import folded, told_by_sinfo
 from .script import DOCTOR_GRACE_S, DOCTOR_S, text_of
 from .script import NAME as SCRIPT

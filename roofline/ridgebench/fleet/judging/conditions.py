@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ridgebench.units import and_more
+from ridgebench.base.units import and_more
 
 from ..gpu import DONE
 from ..health import Health

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ridgebench.text import cut
-from ridgebench.units import and_more, counted, enumerate_words
+from ridgebench.base.text import cut
+from ridgebench.base.units import and_more, counted, enumerate_words
 
 from ..gpu import DUPLICATE
 from .conditions import MOVED

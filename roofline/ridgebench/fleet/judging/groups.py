@@ -4,7 +4,7 @@ from typing import Optional
 
 import numpy as np
 
-from ridgebench.units import and_more
+from ridgebench.base.units import and_more
 
 from . import outlier
 from .matrix import KEYS, Column, Group

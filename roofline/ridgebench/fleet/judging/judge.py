@@ -5,9 +5,9 @@ from typing import Optional
 
 import numpy as np
 
-from ridgebench.command_line import OK
+from ridgebench.base.command_line import OK
+from ridgebench.base.units import and_more
 from ridgebench.records import BROKEN
-from ridgebench.units import and_more
 
 from . import outlier, rates
 from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu

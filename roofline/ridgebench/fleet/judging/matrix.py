@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from ridgebench.base.text import short
 from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE, VARIABLES, against
 from ridgebench.compare.judge import EXTERNAL_EVENTS
 from ridgebench.data_sheets import Sheet, sheet_if_known
-from ridgebench.text import short
 
 from . import outlier
 from ..gpu import Gpu, Reading

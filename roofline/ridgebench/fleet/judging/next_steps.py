@@ -2,7 +2,7 @@
 
 import shlex
 
-from ridgebench.text import one_line
+from ridgebench.base.text import one_line
 
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet
 from .states import INCOMPLETE, NOT_COMPARABLE, SLOW, UNHEALTHY, WRONG, Verdict, measured_again

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
-from ridgebench.command_line import INCOMPARABLE, CommandError
+from ridgebench.base.command_line import INCOMPARABLE, CommandError
+from ridgebench.base.text import short
+from ridgebench.base.units import counted
 from ridgebench.compare import gate
 from ridgebench.compare.baseline_rows import compare_with, states_of
 from ridgebench.compare.baseline_store import BUILDS, FEWEST_RUNS, Baseline, read_baseline
@@ -12,8 +14,6 @@ from ridgebench.compare.comparable import against
 from ridgebench.compare.limits import Limits, limits_for
 from ridgebench.compare.power_states import DIFFER
 from ridgebench.compare.report import Comparison, with_words
-from ridgebench.text import short
-from ridgebench.units import counted
 
 from ..gpu import DONE, Gpu, Reading
 from ..results_folder import facts_of

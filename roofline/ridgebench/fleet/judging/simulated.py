@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgebench.printers import markdown_table
+from ridgebench.base.printers import markdown_table
 from ridgebench.result_tables import captioned
 
 from . import outlier

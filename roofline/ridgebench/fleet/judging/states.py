@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple, Optional
 
-from ridgebench.command_line import INCOMPARABLE, INTERRUPTED, OK, REGRESSION, ROW_FAILED
+from ridgebench.base.command_line import INCOMPARABLE, INTERRUPTED, OK, REGRESSION, ROW_FAILED
 
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Gpu
 

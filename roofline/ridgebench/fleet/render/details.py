@@ -3,11 +3,11 @@
 import math
 from typing import NamedTuple, Optional
 
-from ridgebench import units
-from ridgebench.units import digits
+from ridgebench.base import units
+from ridgebench.base.units import digits
 
-from ..judging.findings import name_of
 from ..gpu import Reading
+from ..judging.findings import name_of
 from ..judging.judge import Assessment
 from ..judging.matrix import PASSES
 from ..judging.states import Mark, Verdict

@@ -3,13 +3,13 @@
 import math
 from typing import Any, Optional
 
-from ridgebench.text import one_line
+from ridgebench.base.text import one_line
 
 from ..judging import findings as found
 from ..judging.judge import Assessment
-from ..manifest import text_of
 from ..judging.matrix import Group
 from ..judging.states import Mark, Verdict, code_of
+from ..manifest import text_of
 
 _SCHEMA = "urn:ridgebench:fleet_report:1"
 

@@ -3,14 +3,14 @@
 import math
 from typing import Any, Iterator
 
-from ridgebench.command_line import OK
-from ridgebench.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, Sample, csv_table, junit, prometheus
+from ridgebench.base.command_line import OK
+from ridgebench.base.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, Sample, csv_table, junit, prometheus
 
-from ..judging import findings as found
-from .document import known
 from ..gpu import FAILED, MISSING, STARTED
+from ..judging import findings as found
 from ..judging.judge import Assessment
 from ..judging.states import SLOW_ONCE, WRONG, Verdict, code_of
+from .document import known
 
 COLUMNS = ("node", "index", "uuid_hash", "model", "state", "severity", "confirmed", "attempt", "lowest_pass", "lowest_row",
            "lowest_ratio", "lowest_z", "reason", "next")  # fmt: skip

@@ -5,15 +5,15 @@ import warnings
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import CommandError, code_of, what_failed
-from ridgebench.files import output_folder, write_at_once
-from ridgebench.printers import aligned, json_text
-from ridgebench.text import one_line
+from ridgebench.base.command_line import CommandError, code_of, what_failed
+from ridgebench.base.files import output_folder, write_at_once
+from ridgebench.base.printers import aligned, json_text
+from ridgebench.base.text import one_line
 
+from . import document, exports, markdown, page, picture
 from ..judging import findings as found
 from ..judging.judge import Assessment
 from ..places import REPORT
-from . import document, exports, markdown, page, picture
 
 _MOST_LINES = 20  # of findings on the terminal
 _COLUMNS = 100

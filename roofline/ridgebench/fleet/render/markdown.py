@@ -3,13 +3,13 @@
 import re
 from typing import Collection
 
-from ridgebench.printers import markdown_table
-from ridgebench.text import clean, markdown, markdown_code
-from ridgebench.units import counted
+from ridgebench.base.printers import markdown_table
+from ridgebench.base.text import clean, markdown, markdown_code
+from ridgebench.base.units import counted
 
 from ..judging import findings as found
-from .details import HEAD, details, rate, share
 from ..judging.judge import Assessment
+from .details import HEAD, details, rate, share
 
 MOST = 50  # lines of a table
 

@@ -4,15 +4,15 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from ridgebench.html_page import POLICY, digest, filled, script_json
+from ridgebench.base.html_page import POLICY, digest, filled, script_json
+from ridgebench.base.units import and_more, counted
 from ridgebench.report import page as run_page
-from ridgebench.units import and_more, counted
 
+from . import colours, map_svg, strips, tables
 from ..judging import findings as found
 from ..judging.judge import Assessment
-from ..manifest import text_of
 from ..judging.states import FAIL, FAST, FINE, STATES, WARN
-from . import colours, map_svg, strips, tables
+from ..manifest import text_of
 from .layout import by_node, make_layout
 
 _ASSETS = Path(__file__).parent / "assets"

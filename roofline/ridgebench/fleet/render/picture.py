@@ -7,17 +7,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ridgebench.base.text import one_line
 from ridgebench.plot import labels
 from ridgebench.plot.drawing import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
 from ridgebench.plot.style import NORMAL, SMALL, THEMES, Theme
-from ridgebench.text import one_line
 
-from ..judging import findings as found
+from . import colours
 from ..gpu import MISSING
+from ..judging import findings as found
 from ..judging.judge import Assessment
 from ..judging.states import SLOW
-from . import colours
 from .layout import MOST_GPUS, Cell, Layout, by_node, is_slow, make_layout, state_of
 from .map_svg import lowest_ratio, percent
 

@@ -6,8 +6,8 @@ from typing import Iterator, NamedTuple
 
 import numpy as np
 
+from ridgebench.base.text import ends
 from ridgebench.report.svg import element
-from ridgebench.text import ends
 
 from ..judging.findings import name_of
 from ..judging.judge import Assessment

@@ -3,8 +3,8 @@
 from html import escape
 from typing import Collection, Iterable
 
-from ridgebench.printers import html_table
-from ridgebench.units import counted
+from ridgebench.base.printers import html_table
+from ridgebench.base.units import counted
 
 from ..judging import findings as found
 from ..judging.judge import Assessment

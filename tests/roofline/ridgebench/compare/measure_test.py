@@ -223,7 +223,7 @@ def test_a_script_that_hides_the_signal(bench, capsys):
 
 
 def test_a_process_that_does_not_heed_the_end_is_killed(bench, monkeypatch):
-    monkeypatch.setattr("ridgebench.processes.children.PATIENCE_S", 0.1)
+    monkeypatch.setattr("ridgebench.base.children.PATIENCE_S", 0.1)
     script = bench.folder / "deaf"
     script.write_text("#!/bin/sh\ncase $2 in --help|--dry-run) exit;; esac\ntrap '' TERM\nwhile :; do sleep 1; done\n")
     script.chmod(0o755)

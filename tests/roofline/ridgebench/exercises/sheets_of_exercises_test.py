@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from ridgebench.command_line import CommandError
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.files import ResultsError
 from ridgebench.data_sheets import find_sheet
 from ridgebench.exercises import cli
 from ridgebench.exercises.grading import mark, read_answers
 from ridgebench.exercises.questions import LEVELS, Question, draw_questions
-from ridgebench.files import ResultsError
 
 BITS = {"fp32": 32, "fp16": 16, "bf16": 16, "fp8_e4m3": 8}
 ALL = tuple(LEVELS)

@@ -12,9 +12,9 @@ from golden import GOLDEN, read_records
 
 import ridgebench
 from ridgebench.__main__ import main
-from ridgebench.command_line import CommandError
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.text import csv_cell
 from ridgebench.export import table
-from ridgebench.text import csv_cell
 
 
 def exported(capsys, *words) -> str:

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from ridgebench.files import ResultsError
+from ridgebench.base.files import ResultsError
+from ridgebench.base.text import cut
 from ridgebench.gate.command_session import CommandSession
 from ridgebench.gate.readers import READERS, gbench_filter, gbench_plan
 from ridgebench.gate.readings import Metric
-from ridgebench.text import cut
 
 TIME = Metric("real_time", is_time=True)
 

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 from ridgebench.__main__ import run
+from ridgebench.base.files import ResultsError
 from ridgebench.compare import gate, history
 from ridgebench.compare.report import Comparison, Report
-from ridgebench.files import ResultsError
 from ridgebench.gate import cli, trend
 from ridgebench.records import schema_of
 

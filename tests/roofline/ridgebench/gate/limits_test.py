@@ -1,10 +1,10 @@
 """Tolerances of rows and losses that are allowed: what counts, what the report says, what is refused."""
 
 import pytest
+from ridgebench.base.files import ResultsError
 from ridgebench.compare import gate
 from ridgebench.compare.limits import read_limits
 from ridgebench.compare.report import Comparison, Report
-from ridgebench.files import ResultsError
 
 
 def limits(tmp_path, text: str, preset="standard"):

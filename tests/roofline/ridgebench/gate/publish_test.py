@@ -5,10 +5,10 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from ridgebench.base.text import markdown_code
 from ridgebench.compare import gate
 from ridgebench.compare.report import Comparison, Report
 from ridgebench.gate import publish
-from ridgebench.text import markdown_code
 
 HOSTILE = [
     "</failure>|<b>&amp;", "::error::x\n::set-output name=a::b", "%0A::warning::x", "a,b:c\x00\x1b[31m", "`x`|y",

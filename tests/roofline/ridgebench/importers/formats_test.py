@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from golden import ROOT, read_environment, read_records
 
-from ridgebench import command_line, program
+from ridgebench import program
 from ridgebench.__main__ import main
+from ridgebench.base import command_line
 from ridgebench.importers import mapping, ncu
 from ridgebench.importers.point import Imported
 from ridgebench.records import load_run, schema_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from build_folder import skip_if_sanitized
 from command_line import OK, ROW_FAILED, USAGE, environment, one_line, read_environment, records, refused, ridgebench
-from ridgebench import command_line
+from ridgebench.base import command_line
 from ridgebench.kernels import KernelError, measure
 
 skip_if_sanitized(Path(os.environ["RIDGEBENCH_LIBRARY"]))

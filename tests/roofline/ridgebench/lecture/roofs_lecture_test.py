@@ -9,13 +9,13 @@ from judged_view import judged_again
 from made_up_lecture import golden, square, template, timed
 from made_up_lecture import predict as made_up_predict
 
+from ridgebench.base.units import digits
 from ridgebench.lecture import build_up, comparison, deck, devices, model, scene, titles
 from ridgebench.lecture.model import Mark
 from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import THEMES
 from ridgebench.program import predict
 from ridgebench.records import load_run
-from ridgebench.units import digits
 from ridgebench.view import View, make_view
 
 LIGHT = THEMES["light"]

@@ -6,7 +6,7 @@ import pytest
 from golden import GOLDEN
 from judged_view import judged_again
 
-from ridgebench import units
+from ridgebench.base import units
 from ridgebench.plot import doubt, error_vs_speed, finding, page, panel, points, titles
 from ridgebench.program import ask
 from ridgebench.records import Row, load_run

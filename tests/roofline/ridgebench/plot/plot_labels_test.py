@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgebench import units
+from ridgebench.base import units
 from ridgebench.plot.labels import Box, Obstacles, fit, spread, width, wrap
 
 

@@ -13,6 +13,7 @@ from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 from judged_view import judged_again
 from matplotlib.text import Annotation
 
+from ridgebench.base.units import digits
 from ridgebench.data_sheets import find_sheet
 from ridgebench.plot import dumbbells, runs_figure, runs_table
 from ridgebench.plot.cli import drawn_figures, main, parse
@@ -20,7 +21,6 @@ from ridgebench.plot.drawing import settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
 from ridgebench.plot.style import THEMES
 from ridgebench.records import load_run
-from ridgebench.units import digits
 from ridgebench.view import View, make_view
 
 SVG = "{http://www.w3.org/2000/svg}"

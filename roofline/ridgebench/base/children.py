@@ -6,7 +6,7 @@ import subprocess
 from functools import partial
 from typing import Any, Callable, Optional
 
-from ridgebench.processes.interruption import held
+from .interruption import held
 
 _PR_SET_PDEATHSIG = 1  # Linux, include/uapi/linux/prctl.h
 PATIENCE_S = 10.0  # in which a program that is asked to end keeps what it has

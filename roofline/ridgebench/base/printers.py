@@ -8,7 +8,7 @@ import math
 from typing import Any, Callable, Collection, Iterable, NamedTuple, Optional
 from xml.etree import ElementTree
 
-from ridgebench.text import clean, csv_cell, prometheus_label
+from .text import clean, csv_cell, prometheus_label
 
 PASSED, SKIPPED, FAILURE, ERROR = "", "skipped", "failure", "error"  # elements of JUnit; a case without one has passed
 

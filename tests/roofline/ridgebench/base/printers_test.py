@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 from golden import ROOT
-from ridgebench.printers import (
+from ridgebench.base.printers import (
     ERROR, FAILURE, PASSED, SKIPPED, Judged, aligned, csv_table, html_table, json_text, junit, markdown_table, prometheus,
 )  # fmt: skip
-from ridgebench.text import clean, cut, ends, markdown, markdown_references, one_line
+from ridgebench.base.text import clean, cut, ends, markdown, markdown_references, one_line
 
 HOSTILE = "</x>|`a`\x1b\ud800\n*b*_c_[d](e)&amp;\\ \"q\""
 
@@ -20,14 +20,14 @@ HOSTILE = "</x>|`a`\x1b\ud800\n*b*_c_[d](e)&amp;\\ \"q\""
 def test_a_form_is_written_in_one_module(mark):
     package = ROOT / "roofline" / "ridgebench"
     found = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if mark in path.read_text("utf-8")}
-    assert found == {"text.py" if mark == "&#{" else "printers.py"}
+    assert found == {"base/text.py" if mark == "&#{" else "base/printers.py"}
 
 
 @pytest.mark.parametrize("pattern", [r"\[:[0-9]+\]!r", r"\{[^{}]*:<[{0-9]", r"more\" if "])
 def test_a_long_value_a_table_and_a_rest_have_functions(pattern):
     package = ROOT / "roofline" / "ridgebench"
     found = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if re.search(pattern, path.read_text("utf-8"))}
-    assert found <= {"__main__.py", "compare/measure.py", "units.py"}  # the help, which imports little; a line of progress
+    assert found <= {"__main__.py", "compare/measure.py", "base/units.py"}  # the help, which imports little; a line of progress
 
 
 def test_the_columns_of_a_text_are_as_wide_as_their_longest_cell():

@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from ridgebench import patterns
-from ridgebench.command_line import CommandError
+from ridgebench.base import patterns
+from ridgebench.base.command_line import CommandError
 from ridgebench.compare import check_run, limits
 from ridgebench.compare.baseline_store import Baseline
 from ridgebench.gate import command_session, trend

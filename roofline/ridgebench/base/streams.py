@@ -8,8 +8,8 @@ import signal
 import sys
 import warnings
 
-from ridgebench import memory
-from ridgebench.command_line import INTERNAL, INTERRUPTED, ROW_FAILED, CommandError, code_of, fail
+from . import memory
+from .command_line import INTERNAL, INTERRUPTED, ROW_FAILED, CommandError, code_of, fail
 
 _PLAIN = {"±": "+-", "µ": "u", "×": "x", "·": "*", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "→": "->"}
 _PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^4", "^5", "^6", "^7", "^8", "^9", "^-")))

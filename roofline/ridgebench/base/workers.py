@@ -6,9 +6,9 @@ import signal
 from multiprocessing.connection import Connection, wait
 from typing import Any, Callable, Sequence, TypeVar
 
-from ridgebench.processes.children import tied
-from ridgebench.command_line import INTERRUPTED, CommandError
-from ridgebench.processes.interruption import ENDING, held
+from .children import tied
+from .command_line import INTERRUPTED, CommandError
+from .interruption import ENDING, held
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")

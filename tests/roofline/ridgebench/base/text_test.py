@@ -5,14 +5,14 @@ import json
 
 import pytest
 
+from ridgebench.base.text import LONGEST, Cut, apart, cut, page_lines, quoted, short
+from ridgebench.base.units import and_more, counted
 from ridgebench.compare import gate
 from ridgebench.compare.comparable import differences
 from ridgebench.compare.report import MOST_ROWS, Comparison, Report, incomparable, text
 from ridgebench.fleet.render import markdown
 from ridgebench.gate import publish
 from ridgebench.plot import labels
-from ridgebench.text import LONGEST, Cut, apart, cut, page_lines, quoted, short
-from ridgebench.units import and_more, counted
 
 BLAS = "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY with a long middle part "
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ridgebench.files import ResultsError, parse_toml, read
+from .files import ResultsError, parse_toml, read
 
 _OPTION = "--config"
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn, Optional, Sequence
 
-from ridgebench.command_line import ROOT, TREE, USAGE, fail
+from .command_line import ROOT, TREE, USAGE, fail
 
 
 def program() -> Optional[Path]:

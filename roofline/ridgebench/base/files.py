@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 
-from ridgebench.errors import CommandError
-from ridgebench.text import cut
+from .errors import CommandError
+from .text import cut
 
 # In bytes, as in the binary. A run of thousands of rows with all their samples has tens of MiB.
 LARGEST_FILE = 2**28

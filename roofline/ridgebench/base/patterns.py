@@ -9,7 +9,7 @@ import signal
 from contextlib import contextmanager
 from typing import Iterator, Optional
 
-from ridgebench.command_line import CommandError
+from .command_line import CommandError
 
 LIMIT_S = 2.0  # of processor time: a million names with an expression that does not backtrack take less
 _SHOWN = 100  # characters of an expression in a message

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ridgebench import files
-from ridgebench.files import ResultsError, lines_of, parse_json, read, replacing, write_at_once, write_named, wrong
+from ridgebench.base import files
+from ridgebench.base.files import ResultsError, lines_of, parse_json, read, replacing, write_at_once, write_named, wrong
 
 
 def test_a_line_without_an_end_does_not_take_all_memory(tmp_path, monkeypatch):
@@ -78,7 +78,7 @@ def test_what_is_wrong_is_said_in_words(error, words):
 
 
 def test_no_reader_shows_the_representation_of_an_exception():
-    package = Path(__file__).resolve().parents[3] / "roofline" / "ridgebench"
+    package = Path(__file__).resolve().parents[4] / "roofline" / "ridgebench"
     assert [str(path) for path in package.rglob("*.py") if "{error!r}" in path.read_text(encoding="utf-8")] == []
 
 

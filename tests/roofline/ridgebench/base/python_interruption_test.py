@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import pytest
 from command_line import BINARY, environment, wait_until
 from golden import GOLDEN, ROOT
-from ridgebench.command_line import CommandError
-from ridgebench.processes.workers import in_parallel
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.workers import in_parallel
 
 ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 PYTHON = environment(PYTHONPATH=str(ROOT / "roofline"))
@@ -89,8 +89,8 @@ def test_tasks_give_their_results_in_order_and_the_first_error():
 
 CHILD = """
 import sys
-from ridgebench.processes import interruption
-from ridgebench.processes.children import completed
+from ridgebench.base import interruption
+from ridgebench.base.children import completed
 interruption.listen()
 try:
     completed(["sh", "-c", "trap 'echo kept >{0}; exit' TERM; echo >{1}; while :; do sleep 0.01; done"])
@@ -140,7 +140,7 @@ def test_a_second_signal_ends_a_command_at_once(tmp_path):
 
 def test_an_error_that_a_library_makes_of_an_interruption_is_none(tmp_path, monkeypatch, capsys):
     from ridgebench import __main__
-    from ridgebench.processes import interruption
+    from ridgebench.base import interruption
 
     def load(name: str) -> None:
         try:

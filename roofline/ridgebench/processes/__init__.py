@@ -1,1 +1,0 @@
-"""The processes that a command starts, and the signals that end it."""
