@@ -25,7 +25,7 @@ os.environ.setdefault("MPLCONFIGDIR", cache.name)
 def program(monkeypatch):
     """Commands in Python ask the program of the tests, as where it started them."""
     from ridgebench.base import command_line
-    from ridgebench.program import ask, binary
+    from ridgebench.data.program import ask, binary
 
     monkeypatch.setattr(command_line, "BINARY", os.environ["RIDGEBENCH"])
     for cached in (ask, binary):

@@ -17,14 +17,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from ridgebench import program
 from ridgebench.base.children import OUTPUT, completed
 from ridgebench.base.command_line import DEVICE_LOST, INTERNAL, OK, ROOT, USAGE, CommandError, Parser
 from ridgebench.base.files import decoded, lines_of, write_at_once
 from ridgebench.base.patterns import Pattern
 from ridgebench.base.streams import ENDING, ended
+from ridgebench.data import program
+from ridgebench.data.records import Row, load_run, read_counters
 from ridgebench.importers.ncu import DURATION, raw_table
-from ridgebench.records import Row, load_run, read_counters
 
 _SCHEMA = "ridgebench.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.

@@ -8,11 +8,11 @@ from ridgebench.base.files import ResultsError
 from ridgebench.base.printers import markdown_table
 from ridgebench.base.text import markdown, page_lines
 from ridgebench.base.units import digits, enumerate_words, percent
-from ridgebench.doubts import UNSETTLED
-from ridgebench.judged import ABOVE_ROOF
-from ridgebench.records import Row
+from ridgebench.data.doubts import UNSETTLED
+from ridgebench.data.judged import ABOVE_ROOF
+from ridgebench.data.records import Row
+from ridgebench.data.view import ORDER, View
 from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
-from ridgebench.view import ORDER, View
 
 _NONE = "–"
 _NT = "nt"  # the layout of a linear layer's forward product

@@ -6,10 +6,10 @@ from ridgebench.base.files import ResultsError
 from ridgebench.base.printers import markdown_table
 from ridgebench.base.text import markdown, page_lines
 from ridgebench.base.units import and_more, digits, percent
-from ridgebench.doubts import UNSETTLED
-from ridgebench.judged import ABOVE_ROOF, RAISED
-from ridgebench.records import Row, commit_of, date_of
-from ridgebench.view import OPERATIONS, ORDER, View, ordered
+from ridgebench.data.doubts import UNSETTLED
+from ridgebench.data.judged import ABOVE_ROOF, RAISED
+from ridgebench.data.records import Row, commit_of, date_of
+from ridgebench.data.view import OPERATIONS, ORDER, View, ordered
 
 MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp
 EXCESS = f"{percent(MARGIN)}\u00a0%"  # what raises a roof

@@ -6,7 +6,7 @@ import json
 from ridgebench.base.command_line import OK, USAGE, CommandError, Parser
 from ridgebench.base.printers import aligned
 from ridgebench.base.text import quoted
-from ridgebench.records import SCHEMAS
+from ridgebench.data.records import SCHEMAS
 
 _END = ".schema.json"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ridgebench.base.children import OUTPUT, completed
 from ridgebench.base.command_line import OK, Parser
-from ridgebench.records import Row, read_rows
+from ridgebench.data.records import Row, read_rows
 
 _FLAGS = "-O3 -march=native -ffast-math -fopenmp -funroll-loops -fvariable-expansion-in-unroller".split()
 _FLOAT_BYTES, _REPEATS = 4, "20"

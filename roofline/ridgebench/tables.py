@@ -35,13 +35,13 @@ from ridgebench.base.text import markdown
 from ridgebench.compare.error_rates import newest as newest_proof
 from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
-from ridgebench.duels import NONE as NO_DUEL
-from ridgebench.duels import duel_table, load_duels, published_duels
+from ridgebench.data.duels import NONE as NO_DUEL
+from ridgebench.data.duels import duel_table, load_duels, published_duels
+from ridgebench.data.records import load_run, read_environment
+from ridgebench.data.view import View, make_view
 from ridgebench.fleet.judging.simulated import simulated_table as fleet_table
 from ridgebench.ladder_tables import Source, table_over_runs
-from ridgebench.records import load_run, read_environment
 from ridgebench.result_tables import operation_table, operations_table
-from ridgebench.view import View, make_view
 
 _SIGNALS = {-9: "killed"}
 _NO_RUN = "no published run"

@@ -23,7 +23,7 @@ ridgebench report run -o report.html
 ridgebench duel naive packed --op matmul --format fp32 --shape n:256 --device cpu --processes 2 --seconds 4 || [[ $? -eq 3 ]]
 ridgebench predict matmul n:4096 --format bf16 --on h100
 python -m ridgebench predict matmul n:4096 --format fp32 --on run
-python -c "import ridgebench.records"
+python -c "import ridgebench.data.records"
 python -c "from ridgebench.kernels import library; print(library.find())"
 [[ -s $(python -m ridgebench --cmake-prefix)/lib/cmake/ridgebench/ridgebenchConfig.cmake ]]
 code=0
@@ -67,7 +67,7 @@ case_editable() {
   rm -rf "$folder"
   python3 -m venv "$folder"
   "$folder/bin/pip" install -q -e "$checkout"
-  (cd "$folder" && bin/ridgebench plot --help && bin/python -c 'import ridgebench.records')
+  (cd "$folder" && bin/ridgebench plot --help && bin/python -c 'import ridgebench.data.records')
   try_says "the package is the checkout's"
 }
 

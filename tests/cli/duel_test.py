@@ -24,7 +24,7 @@ from command_line import (
     wait_until,
 )
 from ridgebench.compare import gate
-from ridgebench.duels import load_duels
+from ridgebench.data.duels import load_duels
 
 RELU = ("naive", "streaming", "--op", "relu", "--format", "fp32", "--shape", "4k")
 ONE = ("duel", *RELU, "--seconds", "5")

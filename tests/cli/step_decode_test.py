@@ -6,8 +6,8 @@ import math
 import pytest
 from command_line import OK, ROOT, ROW_FAILED, refused, ridgebench, strict_json
 from ridgebench.base.units import percent
+from ridgebench.data.steps import load_steps
 from ridgebench.plot import step as step_figures
-from ridgebench.steps import load_steps
 from step_records import changed_copy, rounded, step_of
 
 CONFIG = {

@@ -5,8 +5,8 @@ import os
 
 import pytest
 from command_line import BINARY, schema
-from ridgebench import program
 from ridgebench.__main__ import run
+from ridgebench.data import program
 from ridgebench.fleet.jobs.suites import SUITES
 from stand_ins import SINFO, Machine
 from synthetic_fleet import write_job

@@ -16,9 +16,9 @@ from typing import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "roofline"))
-from ridgebench import program as asked  # noqa: E402
 from ridgebench.base.files import ResultsError  # noqa: E402
-from ridgebench.records import load_run  # noqa: E402
+from ridgebench.data import program as asked  # noqa: E402
+from ridgebench.data.records import load_run  # noqa: E402
 
 FILES = ROOT / "tests" / "data" / "imports"
 # Format: the files that changes start from, and options.

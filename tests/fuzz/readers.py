@@ -28,8 +28,8 @@ with watched:
     from ridgebench.compare.limits import ResultsError, read_limits
     from ridgebench.export import cli as _export  # noqa: F401
     from ridgebench.importers import cli as _importers  # noqa: F401
-    from ridgebench.judged import Judgement, judged
-    from ridgebench.records import load_run
+    from ridgebench.data.judged import Judgement, judged
+    from ridgebench.data.records import load_run
 
 GOLDEN = imports.ROOT / "tests" / "data" / "golden_results"
 # Kind: the words of the command. {} is the damaged file, or a folder with it in place of the golden results' own file.

@@ -52,7 +52,7 @@ def test_a_moved_tree_measures_and_draws(prefix, tmp_path):
 def test_the_installed_package_has_its_schemas_and_keeps_results_out_of_the_tree(prefix):
     assert json.loads(ask(prefix, "schema", "record").stdout)["title"]
     package = prefix / "share" / "ridgebench" / "roofline"
-    code = "from ridgebench import data_sheets; from ridgebench.base import command_line; print(command_line.RESULTS, any(data_sheets.FOLDER.iterdir()))"
+    code = "from ridgebench.data import data_sheets; from ridgebench.base import command_line; print(command_line.RESULTS, any(data_sheets.FOLDER.iterdir()))"
     assert run(sys.executable, "-c", code, env=BARE | {"PYTHONPATH": str(package)}).stdout == "results True\n"
 
 

@@ -51,7 +51,7 @@ def test_the_program_uses_the_environment_that_it_is_in(packages):
 
 
 def test_the_package_finds_the_library_and_the_data(packages):
-    code = "from ridgebench.kernels import library; from ridgebench import data_sheets as d; print(library.find(), any(d.FOLDER.iterdir()))"
+    code = "from ridgebench.kernels import library; from ridgebench.data import data_sheets as d; print(library.find(), any(d.FOLDER.iterdir()))"
     assert python(packages, "-c", code).stdout.split() == [str(packages / "ridgebench" / "tree" / "lib" / "libridgebench.so"), "True"]
 
 

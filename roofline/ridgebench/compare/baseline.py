@@ -18,8 +18,8 @@ from ridgebench.base.printers import aligned
 from ridgebench.base.streams import ENDING, ended
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
-from ridgebench.each_once import each_once
-from ridgebench.records import Row, Run
+from ridgebench.data.each_once import each_once
+from ridgebench.data.records import Row, Run
 
 from . import baseline_store as store
 from . import gate, history

@@ -6,7 +6,7 @@ from typing import Optional
 import numpy as np
 
 from ridgebench.base.units import counted
-from ridgebench.records import BROKEN, Row
+from ridgebench.data.records import BROKEN, Row
 
 from . import baseline_store as store
 from . import gate

@@ -20,7 +20,7 @@ from ridgebench.base.files import ResultsError, decoded, lines_of, malformed, pa
 from ridgebench.base.printers import json_text
 from ridgebench.base.text import short
 from ridgebench.base.units import counted
-from ridgebench.records import Row, Run, read_environment
+from ridgebench.data.records import Row, Run, read_environment
 
 from .comparable import branch, device_entries, differences
 from .judge import external_cause

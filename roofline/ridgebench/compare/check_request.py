@@ -8,8 +8,8 @@ import argparse
 from pathlib import Path
 from typing import NamedTuple
 
-from ridgebench import program
 from ridgebench.base.command_line import CommandError
+from ridgebench.data import program
 
 from .baseline_store import Baseline
 

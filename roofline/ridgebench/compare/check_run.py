@@ -10,11 +10,11 @@ from typing import Optional
 
 import numpy as np
 
-from ridgebench import program
 from ridgebench.base.children import completed
 from ridgebench.base.command_line import INTERNAL, INTERRUPTED, OK, RESULTS, ROW_FAILED, CommandError
 from ridgebench.base.patterns import Pattern
-from ridgebench.records import Run
+from ridgebench.data import program
+from ridgebench.data.records import Run
 
 from .baseline_store import Baseline
 from .check_request import Request, request

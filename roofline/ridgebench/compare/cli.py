@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from ridgebench.base.command_line import OK, CommandError, Parser, fail
-from ridgebench.records import load_run
+from ridgebench.data.records import load_run
 
 from .consistent import load
 from .output import add_report_options, finish

@@ -11,8 +11,8 @@ import numpy as np
 
 from ridgebench.base.command_line import ROW_FAILED, CommandError
 from ridgebench.base.files import LARGEST_FILE, ResultsError, open_regular, read, wrong
-from ridgebench.doubts import why_unfinished
-from ridgebench.records import Run, load_run
+from ridgebench.data.doubts import why_unfinished
+from ridgebench.data.records import Run, load_run
 
 # JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
 _SLACK = 1e-9

@@ -10,7 +10,7 @@ from ridgebench.base.files import ResultsError
 from ridgebench.base.printers import aligned
 from ridgebench.base.text import clean, short
 from ridgebench.base.units import counted
-from ridgebench.records import Run
+from ridgebench.data.records import Run
 
 from . import change_points
 from .comparable import against, device_entries, differences, lookup

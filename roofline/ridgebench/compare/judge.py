@@ -9,7 +9,7 @@ import numpy as np
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.units import counted
-from ridgebench.records import Row
+from ridgebench.data.records import Row
 
 from . import gate
 from .conditions import with_conditions

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Iterable, Optional
 
-from ridgebench.records import Row
+from ridgebench.data.records import Row
 
 from .report import with_words
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from ridgebench.base.children import answered
 from ridgebench.base.command_line import USAGE, CommandError
 from ridgebench.base.units import counted
-from ridgebench.program import SLOW_NODE_S
-from ridgebench.records import read_rows
+from ridgebench.data.program import SLOW_NODE_S
+from ridgebench.data.records import read_rows
 
 _SHELL = 128  # a script ends with this and the number of the signal that ended its program
 

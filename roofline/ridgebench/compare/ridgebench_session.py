@@ -12,7 +12,7 @@ from typing import ClassVar, Optional
 
 from ridgebench.base.children import answered
 from ridgebench.base.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
-from ridgebench.records import Run, load_run
+from ridgebench.data.records import Run, load_run
 
 from . import comparable
 from .consistent import load, turns_of

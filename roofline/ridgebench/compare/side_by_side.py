@@ -5,7 +5,7 @@ from typing import Optional
 from ridgebench.base.printers import aligned
 from ridgebench.base.text import clean, cut, short
 from ridgebench.base.units import counted, digits, rate, seconds
-from ridgebench.records import Row, Run
+from ridgebench.data.records import Row, Run
 
 from .comparable import LONGEST_VALUE, differences
 from .power_states import differ

@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from ridgebench.records import BROKEN, Row, Run
+from ridgebench.data.records import BROKEN, Row, Run
 
 from .comparable import differences
 from .conditions import with_conditions

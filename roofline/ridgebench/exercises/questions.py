@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Callable, NamedTuple, Union
 
-from ridgebench import program
 from ridgebench.base.units import counted, rate, seconds
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data import program
+from ridgebench.data.data_sheets import find_sheet
 
 LEVELS = {1: "count", 2: "compare with the roofline", 3: "plan"}
 

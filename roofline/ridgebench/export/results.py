@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any, Iterable, Optional, Union
 
 from ridgebench.base.files import ResultsError
-from ridgebench.each_once import each_once
-from ridgebench.records import Run
-from ridgebench.steps import StepFolder, holds_step, load_steps
+from ridgebench.data.each_once import each_once
+from ridgebench.data.records import Run
+from ridgebench.data.steps import StepFolder, holds_step, load_steps
 
 from . import step_tables, table
 from .table import Table

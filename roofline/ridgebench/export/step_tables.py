@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Callable
 
 from ridgebench.base.text import clean, cut
-from ridgebench.records import schema_of, shape_text
-from ridgebench.steps import KINDS, Step, StepFolder
+from ridgebench.data.records import schema_of, shape_text
+from ridgebench.data.steps import KINDS, Step, StepFolder
 
 from .table import Table, cells_of, columns_of, typed
 

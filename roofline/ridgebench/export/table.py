@@ -11,8 +11,8 @@ from typing import Any, Collection
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import clean, cut
-from ridgebench.doubts import why_unfinished
-from ridgebench.records import Run, load_run, schema_of, shape_text
+from ridgebench.data.doubts import why_unfinished
+from ridgebench.data.records import Run, load_run, schema_of, shape_text
 
 _DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
 _BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Iterable, NamedTuple, Optional
 
-from ridgebench import program
 from ridgebench.base.files import malformed, parse_json, read
 from ridgebench.base.text import one_line, quoted
 from ridgebench.base.units import counted
+from ridgebench.data import program
 
 DOCTOR_END = ".doctor.json"  # beside the folder of an attempt: nodes/gn1/attempt-1.doctor.json
 _SCHEMA = "urn:ridgebench:doctor:1"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import Optional
 
-from ridgebench.records import BROKEN
+from ridgebench.data.records import BROKEN
 
 from .found import Found, health_of_parts, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu

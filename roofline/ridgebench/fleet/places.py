@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 
 from ridgebench.base.command_line import CommandError
 from ridgebench.base.text import one_line
-from ridgebench.records import other_results
+from ridgebench.data.records import other_results
 
 NODES = "nodes"  # below the folder of a fleet: nodes/gn1/attempt-1
 JOB_END = ".job.json"  # beside the folder, which must be new for the run: nodes/gn1/attempt-1.job.json

@@ -1,4 +1,4 @@
-"""Reads the results folder of one GPU: faster than ridgebench.records, which checks every key of a record.
+"""Reads the results folder of one GPU: faster than ridgebench.data.records, which checks every key of a record.
 
 Only the keys that a fleet needs are read and checked. The samples, most of a record, are cut out before it is parsed.
 `ridgebench verify DIR` checks a folder as a whole.
@@ -17,8 +17,8 @@ from ridgebench.base.files import ResultsError, decoded, lines_of, read, reject_
 from ridgebench.base.text import cut, one_line, quoted
 from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
 from ridgebench.compare.consistent import require_rates, require_unchanged
-from ridgebench.doubts import recorded, why_unfinished
-from ridgebench.records import BROKEN
+from ridgebench.data.doubts import recorded, why_unfinished
+from ridgebench.data.records import BROKEN
 
 from .gpu import Reading
 from .health import Health, during_rows, recorded_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from ridgebench.base.command_line import OK, Parser
-from ridgebench.records import Row, load_run
+from ridgebench.data.records import Row, load_run
 
 _ROUNDS, _WARM_UP_S = 30, 0.5
 _DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}

@@ -13,7 +13,7 @@ from typing import Iterator
 from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.printers import aligned
 from ridgebench.base.units import counted
-from ridgebench.records import Row, load_run
+from ridgebench.data.records import Row, load_run
 
 
 def _accumulation(row: Row) -> str:

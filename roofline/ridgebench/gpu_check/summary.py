@@ -10,8 +10,8 @@ from typing import Any, Iterator, Optional
 
 from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.printers import aligned
-from ridgebench.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
-from ridgebench.records import BROKEN, Row, load_run
+from ridgebench.data.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
+from ridgebench.data.records import BROKEN, Row, load_run
 
 _Environment = dict[str, Any]
 

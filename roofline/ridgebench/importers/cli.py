@@ -9,7 +9,7 @@ from typing import Optional
 from ridgebench.base.command_line import OK, CommandError, Parser
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
 from ridgebench.importers import mapping, number_formats, records
 from ridgebench.importers.point import Imported
 

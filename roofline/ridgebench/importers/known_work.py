@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from ridgebench import program
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import cut
+from ridgebench.data import program
+from ridgebench.data.records import shape_text
+from ridgebench.data.view import OPERATIONS
 from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad
-from ridgebench.records import shape_text
-from ridgebench.view import OPERATIONS
 
 _ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
 _DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Optional
 
-from ridgebench.records import schema_of
+from ridgebench.data.records import schema_of
 
 _ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "f64": "fp64", "double": "fp64", "s8": "int8",
             "i8": "int8", "fp8": "fp8_e4m3", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2"}

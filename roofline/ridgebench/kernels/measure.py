@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
-from ridgebench import program
 from ridgebench.base.command_line import OK, ROW_FAILED, CommandError
 from ridgebench.base.units import counted
+from ridgebench.data import program
+from ridgebench.data.records import Row, read_rows, shape_text
 from ridgebench.kernels import library as c
 from ridgebench.kernels.callbacks import empty_launch
 from ridgebench.kernels.library import KernelError
 from ridgebench.kernels.operation import Kernel
 from ridgebench.kernels.run import Run, encoded, joined
-from ridgebench.records import Row, read_rows, shape_text
 
 _Shape = Union[str, Mapping[str, int]]
 

@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.patches import Rectangle
 
 from ridgebench.base.units import enumerate_words
+from ridgebench.data.program import ask
 from ridgebench.plot.style import BLUE, GREEN, VERMILLION, blend
-from ridgebench.program import ask
 
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage

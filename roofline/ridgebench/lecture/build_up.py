@@ -3,9 +3,9 @@
 from typing import Optional
 
 from ridgebench.base.units import digits, percent, rate
+from ridgebench.data.view import OPERATIONS
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import blend, shape
-from ridgebench.view import OPERATIONS
 
 from . import drawing, figure, model, titles
 from .deck import Deck, Slide, Stage

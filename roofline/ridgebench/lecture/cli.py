@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import one_line
+from ridgebench.data.view import View
 from ridgebench.plot.style import Theme
-from ridgebench.view import View
 
 from . import figure, scene
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Sequence
 
 from ridgebench.base.units import digits, rate
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
+from ridgebench.data.program import ask
 from ridgebench.plot import labels
 from ridgebench.plot.style import blend
-from ridgebench.program import ask
 
 from . import devices
 from .build_up import info

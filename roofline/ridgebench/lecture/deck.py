@@ -6,11 +6,11 @@ from typing import Callable, Optional
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
+from ridgebench.data.steps import Step
+from ridgebench.data.view import ORDER, View, ordered
 from ridgebench.plot.roofs import SAME
 from ridgebench.plot.style import Theme
-from ridgebench.steps import Step
-from ridgebench.view import ORDER, View, ordered
 
 from . import devices, measured, model, scene
 from .devices import Device, Roof

@@ -8,10 +8,10 @@ from typing import Any, Optional
 
 from ridgebench.base.files import ResultsError, read
 from ridgebench.base.text import clean, cut
-from ridgebench.data_sheets import FOLDER, Sheet, find_sheet
+from ridgebench.data.data_sheets import FOLDER, Sheet, find_sheet
+from ridgebench.data.view import ORDER, View, ordered
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.plot.style import is_pair
-from ridgebench.view import ORDER, View, ordered
 
 _LONGEST_NAME = 21  # characters of a device's name
 _PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with tensor cores

@@ -2,9 +2,9 @@
 
 from typing import Any, Optional
 
+from ridgebench.data.view import OPERATIONS
 from ridgebench.plot import labels
 from ridgebench.plot.style import BLUE, VERMILLION, Theme, blend, readable, shape
-from ridgebench.view import OPERATIONS
 
 from .devices import Roof
 from .model import Mark, bent

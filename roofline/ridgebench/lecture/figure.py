@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 
 from ridgebench.base.text import cut
 from ridgebench.base.units import digits, enumerate_words, rate
+from ridgebench.data.records import commit_of, date_of
+from ridgebench.data.view import OPERATIONS
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
-from ridgebench.records import commit_of, date_of
-from ridgebench.view import OPERATIONS
 
 from . import drawing, titles
 from .devices import Roof

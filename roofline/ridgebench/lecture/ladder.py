@@ -3,8 +3,8 @@
 from typing import Optional
 
 from ridgebench.base.units import digits, percent
-from ridgebench.records import Row, shape_text
-from ridgebench.view import View
+from ridgebench.data.records import Row, shape_text
+from ridgebench.data.view import View
 
 from .counting import wide
 from .deck import Deck, Slide, Stage

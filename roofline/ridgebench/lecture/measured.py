@@ -2,9 +2,9 @@
 
 from typing import Callable, Optional
 
+from ridgebench.data.records import Row, shape_text
+from ridgebench.data.view import PRODUCTS, View
 from ridgebench.plot.power import watts
-from ridgebench.records import Row, shape_text
-from ridgebench.view import PRODUCTS, View
 
 from .model import Mark
 

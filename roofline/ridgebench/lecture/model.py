@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Iterable, Optional
 
-from ridgebench.program import predict
-from ridgebench.records import Row
-from ridgebench.view import PRODUCTS, View
+from ridgebench.data.program import predict
+from ridgebench.data.records import Row
+from ridgebench.data.view import PRODUCTS, View
 
 from .devices import Roof
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from ridgebench.base.text import clean
-from ridgebench.view import OPERATIONS, ORDER
+from ridgebench.data.view import OPERATIONS, ORDER
 
 _FILE_TYPES = ("svg", "pdf", "png")
 _STYLES = ("lecture", "reference")

@@ -7,10 +7,10 @@ from typing import Iterable, Optional
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.units import digits
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
+from ridgebench.data.view import View
 from ridgebench.plot.doubt import doubt
 from ridgebench.plot.external import ABOVE, DOUBT
-from ridgebench.view import View
 
 from . import devices, measured, model
 from .devices import Device

@@ -15,12 +15,12 @@ from ridgebench.base.streams import ENDING, ended
 from ridgebench.base.text import clean, one_line
 from ridgebench.base.units import counted
 from ridgebench.base.workers import in_parallel
+from ridgebench.data.records import load_run
+from ridgebench.data.steps import holds_step, load_steps
+from ridgebench.data.view import View, make_view
 from ridgebench.plot.drawable import drawable
 from ridgebench.plot.drawing import METADATA, drawing, write
 from ridgebench.plot.style import THEMES, Theme
-from ridgebench.records import load_run
-from ridgebench.steps import holds_step, load_steps
-from ridgebench.view import View, make_view
 
 from . import bits_slide, build_up, comparison, counting, deck, html_deck, ladder, limits_slide, machine_slide, operations_table, options, pptx_deck, step_slides, tokens_slide, training, zones_slide
 from .notes import notes

@@ -4,9 +4,9 @@ from functools import partial
 from typing import Sequence
 
 from ridgebench.base.units import digits, percent, seconds
+from ridgebench.data.steps import Step
 from ridgebench.plot import labels
 from ridgebench.plot import step as figures
-from ridgebench.steps import Step
 
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage

@@ -3,8 +3,8 @@
 from typing import Optional
 
 from ridgebench.base.units import digits, enumerate_words, percent, rate
+from ridgebench.data.view import View
 from ridgebench.plot.finding import spoken
-from ridgebench.view import View
 
 from . import measured, model
 from .layout import Layout, fits

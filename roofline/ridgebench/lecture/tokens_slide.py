@@ -5,10 +5,10 @@ from math import log
 from typing import Optional
 
 from ridgebench.base.units import digits, rate
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
+from ridgebench.data.program import ask
 from ridgebench.plot import labels
 from ridgebench.plot.style import readable
-from ridgebench.program import ask
 
 from .counting import LARGE, precision_of, wide
 from .deck import COMPARED, Deck, Slide, Stage

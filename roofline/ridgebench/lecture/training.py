@@ -5,10 +5,10 @@ from math import prod
 
 from matplotlib.patches import Rectangle
 
+from ridgebench.data.program import ask
+from ridgebench.data.program import predict as ask_predict
 from ridgebench.plot import labels
 from ridgebench.plot.style import BLUE, GREEN, VERMILLION, blend
-from ridgebench.program import ask
-from ridgebench.program import predict as ask_predict
 
 from .counting import LARGE, parts_of, precision_of, wide
 from .deck import COMPARED, Deck, Slide, Stage

@@ -3,7 +3,7 @@
 from typing import Optional
 
 from ridgebench.base.units import digits, rate
-from ridgebench.program import ask
+from ridgebench.data.program import ask
 
 from . import build_up, drawing
 from .deck import Deck, Slide, Stage

@@ -8,7 +8,7 @@ from ridgebench.base.command_line import OK, ROOT, Parser
 from ridgebench.base.files import ResultsError, write_named
 from ridgebench.base.text import clean
 from ridgebench.base.units import counted
-from ridgebench.program import binary
+from ridgebench.data.program import binary
 
 _MODEL = ("playground.js", "playground.wasm")  # what the target `playground` of CMake builds
 

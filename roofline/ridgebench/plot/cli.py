@@ -11,13 +11,13 @@ from ridgebench.base.files import ResultsError, output_folder
 from ridgebench.base.streams import ENDING, ended
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
-from ridgebench.data_sheets import find_sheet
-from ridgebench.each_once import each_once
+from ridgebench.data.data_sheets import find_sheet
+from ridgebench.data.each_once import each_once
+from ridgebench.data.records import Run, load_run
+from ridgebench.data.steps import holds_step, load_steps
+from ridgebench.data.view import View, make_view
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
-from ridgebench.records import Run, load_run
-from ridgebench.steps import holds_step, load_steps
-from ridgebench.view import View, make_view
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, step, time_vs_size, working_set
 from .drawable import drawable, with_points

@@ -2,8 +2,8 @@
 
 from ridgebench.base.text import capital
 from ridgebench.base.units import counted, enumerate_words, percent
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .style import family
 

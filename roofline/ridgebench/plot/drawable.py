@@ -6,9 +6,9 @@ from typing import Any, Iterator
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import LONGEST, cut
-from ridgebench.judged import judged
-from ridgebench.records import Row, Run, load_run
-from ridgebench.view import View
+from ridgebench.data.judged import judged
+from ridgebench.data.records import Row, Run, load_run
+from ridgebench.data.view import View
 
 from . import power
 

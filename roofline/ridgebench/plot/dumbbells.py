@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ridgebench.base.units import digits
-from ridgebench.view import OPERATIONS, ORDER, ordered
+from ridgebench.data.view import OPERATIONS, ORDER, ordered
 
 from . import labels
 from .canvas import across, upwards

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from ridgebench.base.units import counted, digits, enumerate_words, superscript
-from ridgebench.records import Row
-from ridgebench.view import PRODUCTS, View
+from ridgebench.data.records import Row
+from ridgebench.data.view import PRODUCTS, View
 
 from . import grid
 from .canvas import Limits, across, log_limits

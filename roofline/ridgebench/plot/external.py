@@ -5,8 +5,8 @@ from typing import Optional
 from matplotlib.axes import Axes
 
 from ridgebench.base.units import counted, rate
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .points import Places, draw_paths, markers
 from .roofs import Roofs

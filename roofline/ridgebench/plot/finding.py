@@ -5,8 +5,8 @@ from typing import Callable, Iterable, Optional
 
 from ridgebench.base.text import capital
 from ridgebench.base.units import counted, enumerate_words, percent, rate
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .doubt import ENGINES, unfinished_title
 from .page import fits

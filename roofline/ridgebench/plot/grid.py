@@ -5,7 +5,7 @@ from math import ceil
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.view import View
+from ridgebench.data.view import View
 
 from . import labels
 from .canvas import Limits, style_axes

@@ -5,7 +5,7 @@ from typing import Union
 
 from matplotlib.axes import Axes
 
-from ridgebench.view import View
+from ridgebench.data.view import View
 
 from . import labels
 from .page import MARGIN, WIDTH

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.base.units import counted
-from ridgebench.view import View
+from ridgebench.data.view import View
 
 from . import external, grid, labels
 from .canvas import Canvas, Limits

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.base.units import counted, enumerate_words
-from ridgebench.records import BROKEN, Row, commit_of, date_of
-from ridgebench.view import ORDER, View, ordered
+from ridgebench.data.records import BROKEN, Row, commit_of, date_of
+from ridgebench.data.view import ORDER, View, ordered
 
 from . import labels
 from .doubt import DOUBT, doubt

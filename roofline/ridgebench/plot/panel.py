@@ -6,10 +6,10 @@ from typing import Optional
 from matplotlib.axes import Axes
 
 from ridgebench.base.units import digits, percent
-from ridgebench.doubts import UNSETTLED
-from ridgebench.judged import ABOVE_ROOF, RAISED
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.doubts import UNSETTLED
+from ridgebench.data.judged import ABOVE_ROOF, RAISED
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from . import labels
 from .finding import best, share

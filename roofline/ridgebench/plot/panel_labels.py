@@ -5,8 +5,8 @@ from math import hypot
 from typing import Iterator, Optional
 
 from ridgebench.base import units
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from . import labels
 from .canvas import Canvas

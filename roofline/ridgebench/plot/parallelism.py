@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from ridgebench.base.units import digits, enumerate_words, seconds
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .doubt import unfinished_title
 from .page import MARGIN, WIDTH, add_axes, header, new_page

@@ -14,8 +14,8 @@ from matplotlib.transforms import Affine2D, IdentityTransform
 
 from ridgebench.base.text import cut
 from ridgebench.base.units import percent
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from . import labels
 from .canvas import MARK, Canvas

@@ -6,9 +6,9 @@ from typing import Optional
 from matplotlib.figure import Figure
 
 from ridgebench.base.units import percent
-from ridgebench.judged import RAISED
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.judged import RAISED
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from . import external
 from .canvas import Canvas, Limits, log_limits, make_canvas

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from ridgebench.base.units import rate
-from ridgebench.data_sheets import Sheet
-from ridgebench.judged import Roof, Roofs
-from ridgebench.view import ORDER, View, ordered
+from ridgebench.data.data_sheets import Sheet
+from ridgebench.data.judged import Roof, Roofs
+from ridgebench.data.view import ORDER, View, ordered
 
 _TRAFFIC = ("read", "triad", "copy", "write")  # STREAM's kernels, which name the roofs of main memory
 SAME = 0.02  # flat roofs that are closer are drawn as one line

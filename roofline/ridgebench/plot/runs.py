@@ -8,8 +8,8 @@ from typing import Optional
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import capital, clean
 from ridgebench.base.units import enumerate_words
-from ridgebench.records import Row, Run, commit_of, date_of
-from ridgebench.view import OPERATIONS, ORDER, View, ordered
+from ridgebench.data.records import Row, Run, commit_of, date_of
+from ridgebench.data.view import OPERATIONS, ORDER, View, ordered
 
 from .finding import best
 from .page import fits

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.units import digits
-from ridgebench.records import Row, date_of
-from ridgebench.view import View
+from ridgebench.data.records import Row, date_of
+from ridgebench.data.view import View
 
 from . import dumbbells, labels
 from .canvas import Canvas, Limits, log_limits

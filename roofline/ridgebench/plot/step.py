@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.base.units import digits, percent, seconds
-from ridgebench.steps import KINDS, Part, Step, StepFolder
+from ridgebench.data.steps import KINDS, Part, Step, StepFolder
 
 from . import labels
 from .canvas import upwards

@@ -6,7 +6,7 @@ from typing import Optional, Union
 
 from matplotlib import colors
 
-from ridgebench.records import Row
+from ridgebench.data.records import Row
 
 SIZE = (12.8, 7.2)  # inches, 16:9
 TEXT_CONTRAST = 4.5  # WCAG 2.1 AA for text

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Iterable
 
-from ridgebench.records import Row
+from ridgebench.data.records import Row
 
 _EVERY = "n"  # the name of the size that all dimensions of a square shape share
 

@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.base.units import digits
-from ridgebench.records import Row, shape_text
-from ridgebench.view import View
+from ridgebench.data.records import Row, shape_text
+from ridgebench.data.view import View
 
 from . import grid
 from .canvas import Limits, log_limits

@@ -3,8 +3,8 @@
 from typing import Optional
 
 from ridgebench.base.units import counted, digits, enumerate_words
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .doubt import unfinished_title
 from .finding import settled, spoken

@@ -11,8 +11,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 
 from ridgebench.base.text import capital
 from ridgebench.base.units import digits, enumerate_words, rate, seconds
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .doubt import unfinished_title
 from .labels import width

@@ -4,8 +4,8 @@ from math import log10
 from typing import Iterator
 
 from ridgebench.base.units import counted, rate
+from ridgebench.data.records import Row
 from ridgebench.plot.style import shape
-from ridgebench.records import Row
 
 from . import marks, roofs
 from .columns import name_of, ratio_text

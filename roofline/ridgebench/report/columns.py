@@ -5,12 +5,12 @@ from typing import Callable, Optional
 
 from ridgebench.base.text import cut
 from ridgebench.base.units import digits, percent, rate, seconds
-from ridgebench.judged import RAISED
+from ridgebench.data.judged import RAISED
+from ridgebench.data.records import Row, shape_text
+from ridgebench.data.view import View
 from ridgebench.plot.finding import share
 from ridgebench.plot.panel import share_text
 from ridgebench.plot.runs import LIMITS
-from ridgebench.records import Row, shape_text
-from ridgebench.view import View
 
 from .marks import kind
 

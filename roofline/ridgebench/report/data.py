@@ -4,8 +4,8 @@ from itertools import combinations
 from math import log10
 from typing import Any
 
+from ridgebench.data.records import Row
 from ridgebench.plot.runs import changed
-from ridgebench.records import Row
 
 from . import chart, frame, lines, marks, roofs
 from .presets import presets

@@ -4,8 +4,8 @@ from typing import Any, Optional
 
 from ridgebench.base.printers import html_table
 from ridgebench.base.units import rate
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .cells import text
 

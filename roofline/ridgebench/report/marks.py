@@ -3,8 +3,8 @@
 from math import cos, pi, sin
 from typing import Callable
 
+from ridgebench.data.records import Row
 from ridgebench.plot.external import STAR
-from ridgebench.records import Row
 
 _RADIUS = 5.0  # of a circle, px; other shapes have about its area
 NAIVE = 0.7  # size of a naive row's marker

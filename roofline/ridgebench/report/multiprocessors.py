@@ -6,9 +6,9 @@ from typing import Any, Optional
 
 from ridgebench.base.printers import html_table
 from ridgebench.base.units import digits, seconds
-from ridgebench.outlier_rule import FEWEST, FLOOR, LEAST_Z, NORMAL
-from ridgebench.records import Row
-from ridgebench.view import View
+from ridgebench.data.outlier_rule import FEWEST, FLOOR, LEAST_Z, NORMAL
+from ridgebench.data.records import Row
+from ridgebench.data.view import View
 
 from .cells import text
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from ridgebench.base.printers import html_table
 from ridgebench.base.units import digits
+from ridgebench.data.records import Row, shape_text
+from ridgebench.data.view import View
 from ridgebench.plot.power import watts
-from ridgebench.records import Row, shape_text
-from ridgebench.view import View
 
 from .cells import text
 

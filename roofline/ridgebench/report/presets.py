@@ -5,13 +5,13 @@ from typing import Optional
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.units import counted, enumerate_words, rate
+from ridgebench.data.records import Row
+from ridgebench.data.view import ORDER, View, ordered
 from ridgebench.lecture.devices import default_format
 from ridgebench.plot.doubt import unfinished_title
 from ridgebench.plot.finding import roofline_title, spoken
 from ridgebench.plot.runs import LETTERS, OneRun
 from ridgebench.plot.runs import title as runs_title
-from ridgebench.records import Row
-from ridgebench.view import ORDER, View, ordered
 
 from .sources import Content, ShownRun
 

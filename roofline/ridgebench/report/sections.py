@@ -7,12 +7,12 @@ from typing import Any, Iterable, Optional
 from ridgebench.base.printers import html_table
 from ridgebench.base.text import capital
 from ridgebench.base.units import counted, digits, percent, rate, seconds
+from ridgebench.data.records import Row, shape_text
+from ridgebench.data.view import View
 from ridgebench.plot.doubt import doubt
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
-from ridgebench.records import Row, shape_text
-from ridgebench.view import View
 
 from .cells import text
 from .links import peer_copies

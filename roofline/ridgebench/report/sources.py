@@ -8,14 +8,14 @@ from typing import Optional
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import clean, cut
-from ridgebench.data_sheets import find_sheet, sheet_if_known
-from ridgebench.each_once import each_once
+from ridgebench.data.data_sheets import find_sheet, sheet_if_known
+from ridgebench.data.each_once import each_once
+from ridgebench.data.records import Row, Run, load_run
+from ridgebench.data.view import OPERATIONS, ORDER, View, make_view, ordered
 from ridgebench.plot.drawable import drawable, with_points
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.plot.runs import names
 from ridgebench.plot.sweeps import sweeps
-from ridgebench.records import Row, Run, load_run
-from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
 from . import marks
 

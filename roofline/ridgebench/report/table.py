@@ -5,7 +5,7 @@ from html import escape
 from typing import Iterator
 
 from ridgebench.base.text import cut
-from ridgebench.records import Row
+from ridgebench.data.records import Row
 
 from .columns import COLUMNS, NONE, RARE, Column
 from .sources import Content, ShownRun, placed

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from command_line import OK, ridgebench
 from golden import ROOT
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.lecture.devices import measured_roof
 from ridgebench.plot.roofs import measured_roofs
-from ridgebench.records import load_run
-from ridgebench.view import make_view
 
 PUBLISHED = sorted(path.parent for path in (ROOT / "results").glob("*/*/records.jsonl"))
 SHAPES = {"relu": "n:16M", "gelu": "n:16M", "dot": "n:16M", "matvec": "8192", "matmul": "4096"}

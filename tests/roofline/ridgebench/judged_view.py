@@ -7,9 +7,9 @@ from pathlib import Path
 
 from golden import GOLDEN, read_records, write_records
 
-from ridgebench.judged import judged
-from ridgebench.records import KEYS, OPTIONAL_KEYS, Row, Run
-from ridgebench.view import View
+from ridgebench.data.judged import judged
+from ridgebench.data.records import KEYS, OPTIONAL_KEYS, Row, Run
+from ridgebench.data.view import View
 
 TIMES = [key for key in KEYS if key.startswith("time_")]
 WHOLE = read_records(GOLDEN)[0]  # a record with every key

@@ -5,7 +5,7 @@ import copy
 import pytest
 from golden import GOLDEN, read_environment, read_records
 from jsonschema import Draft202012Validator
-from ridgebench.records import schema_of
+from ridgebench.data.records import schema_of
 
 
 def validator(name: str) -> Draft202012Validator:

@@ -4,10 +4,10 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ridgebench import program
 from ridgebench.base.command_line import OK, USAGE, CommandError
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
+from ridgebench.data import program
 
 from . import hostlist, scheduler
 from .. import manifest as manifests

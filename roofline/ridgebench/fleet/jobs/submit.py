@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ridgebench import program
 from ridgebench.base.children import completed
 from ridgebench.base.command_line import OK, CommandError
 from ridgebench.base.files import ResultsError, parse_json, read, write_at_once
 from ridgebench.base.interruption import held
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
+from ridgebench.data import program
 
 from . import scheduler
 from .. import manifest as manifests

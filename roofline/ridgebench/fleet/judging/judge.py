@@ -7,7 +7,7 @@ import numpy as np
 
 from ridgebench.base.command_line import OK
 from ridgebench.base.units import and_more
-from ridgebench.records import BROKEN
+from ridgebench.data.records import BROKEN
 
 from . import outlier, rates
 from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu

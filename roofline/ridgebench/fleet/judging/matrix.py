@@ -9,7 +9,7 @@ import numpy as np
 from ridgebench.base.text import short
 from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE, VARIABLES, against
 from ridgebench.compare.judge import EXTERNAL_EVENTS
-from ridgebench.data_sheets import Sheet, sheet_if_known
+from ridgebench.data.data_sheets import Sheet, sheet_if_known
 
 from . import outlier
 from ..gpu import Gpu, Reading

@@ -15,7 +15,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 from scipy import stats
 
-from ridgebench.outlier_rule import FAIL, FEWEST, FLOOR, LEAST_Z, NORMAL  # noqa: F401  FAIL is for the judge
+from ridgebench.data.outlier_rule import FAIL, FEWEST, FLOOR, LEAST_Z, NORMAL  # noqa: F401  FAIL is for the judge
 
 from . import pooling
 

@@ -6,8 +6,8 @@ import pytest
 from baseline_test import ROWS, call, make_run
 from command_line import BINARY, ROOT, ridgebench
 from golden import GOLDEN, full_disk, read_environment
-from ridgebench import program
 from ridgebench.compare import baseline_store, check_run
+from ridgebench.data import program
 from synthetic_session import UNTIMED, record, write_run
 
 

@@ -377,7 +377,7 @@ def test_usage(arguments, capsys):
     "change", [{"time_ci_low_s": "1"}, {"time_median_s": None}, {"samples_s": {}}, {"samples_s": ["x"]}]
 )
 def test_unchecked_records_are_no_internal_error(change, pair, monkeypatch, capsys):
-    monkeypatch.setattr("ridgebench.records.validators", lambda name: [])
+    monkeypatch.setattr("ridgebench.data.records.validators", lambda name: [])
     change_record(pair[1], 0, **change)
     assert compare(*pair) == 2
     assert capsys.readouterr().err.startswith(f"compare: {pair[1]}/records.jsonl:1: ")

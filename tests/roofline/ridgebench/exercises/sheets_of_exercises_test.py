@@ -6,7 +6,7 @@ import pytest
 
 from ridgebench.base.command_line import CommandError
 from ridgebench.base.files import ResultsError
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
 from ridgebench.exercises import cli
 from ridgebench.exercises.grading import mark, read_answers
 from ridgebench.exercises.questions import LEVELS, Question, draw_questions

@@ -5,7 +5,7 @@ import json
 from jsonschema import Draft202012Validator
 from made_up_benchmark import make_benchmark
 from ridgebench.__main__ import run
-from ridgebench.records import schema_of
+from ridgebench.data.records import schema_of
 
 SCHEMA = Draft202012Validator(schema_of("comparison"))
 ROWS = {f"BM_Sort/{n}": 1e-3 for n in (1, 2)}

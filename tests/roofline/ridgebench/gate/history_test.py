@@ -9,8 +9,8 @@ from ridgebench.__main__ import run
 from ridgebench.base.files import ResultsError
 from ridgebench.compare import gate, history
 from ridgebench.compare.report import Comparison, Report
+from ridgebench.data.records import schema_of
 from ridgebench.gate import cli, trend
-from ridgebench.records import schema_of
 
 
 def report(seconds: float, verdict: str = gate.SAME, rows=("BM_a", "BM_b"), metric=None) -> Report:

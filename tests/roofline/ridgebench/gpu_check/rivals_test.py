@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from golden import GOLDEN
+from ridgebench.data.records import Row, load_run
 from ridgebench.gpu_check.rivals import lines, rivals, steps
-from ridgebench.records import Row, load_run
 
 SAMPLE = load_run(GOLDEN).rows[0]
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from golden import GOLDEN
+from ridgebench.data.records import load_run
 from ridgebench.gpu_check.summary import best, lines
-from ridgebench.records import load_run
 
 
 def text(change=lambda row: row, **environment) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from golden import imported
 
-from ridgebench import program
 from ridgebench.__main__ import main
+from ridgebench.data import program
 
 HEAD = "name,operation,format,m,n,k,time_us,flops,bytes"
 GOOD = "a,matmul,fp32,64,64,64,10,524288,49152"

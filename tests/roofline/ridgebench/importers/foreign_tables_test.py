@@ -91,7 +91,7 @@ def test_a_table_of_ncu_without_the_time_names_the_metric(tmp_path, capsys):
     ],
 )
 def test_a_gemm_of_cutlass_that_is_no_matmul_keeps_its_name(tmp_path, monkeypatch, change, operation, kind):
-    monkeypatch.setattr("ridgebench.program.predict", lambda *_: {"flops": 524288.0, "bytes": 24576.0, "shape": {}})
+    monkeypatch.setattr("ridgebench.data.program.predict", lambda *_: {"flops": 524288.0, "bytes": 24576.0, "shape": {}})
     cells = {"Provider": "CUTLASS", "OperationKind": "gemm", "Operation": "o", "Disposition": "passed", "Status": "success",
              "m": "64", "n": "64", "k": "64", "A": "f16:row", "B": "f16:column", "D": "f16:column", "beta": "0",
              "batch_count": "1", "Bytes": "24576", "Flops": "524288", "Runtime": "0.1"} | change

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from golden import ROOT, read_environment, read_records
 
-from ridgebench import program
 from ridgebench.__main__ import main
 from ridgebench.base import command_line
+from ridgebench.data import program
+from ridgebench.data.records import load_run, schema_of
 from ridgebench.importers import mapping, ncu
 from ridgebench.importers.point import Imported
-from ridgebench.records import load_run, schema_of
 
 FILES = ROOT / "tests" / "data" / "imports"
 # What the binary answers for the operations that it knows, so that these tests need no build.

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import pytest
 from golden import ROOT
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.lecture import deck, figure, scene, slides
 from ridgebench.lecture.plane import AXES
 from ridgebench.plot.drawing import METADATA, drawing
 from ridgebench.plot.style import DIRECT, THEMES, luminance
-from ridgebench.records import load_run
-from ridgebench.view import make_view
 
 PUBLISHED = next(ROOT.glob("results/nvidia-h100*/2026-11-22-7f6e7b5"))
 HOST = next(ROOT.glob("results/amd-epyc*/2026-11-23-*"))

@@ -176,7 +176,7 @@ def test_bad_input_of_slides(capfd, tmp_path):
 
 
 def test_a_binary_that_is_missing_is_named(capfd, tmp_path, monkeypatch):
-    from ridgebench import program
+    from ridgebench.data import program
 
     monkeypatch.setattr(program, "binary", lambda: str(tmp_path / "nothing"))
     program.ask.cache_clear()

@@ -9,10 +9,10 @@ from golden import ROOT
 from judged_view import judged_again
 from made_up_lecture import golden, made_up, predict, square, template, timed
 
+from ridgebench.data.records import load_run, shape_text
+from ridgebench.data.view import View, make_view
 from ridgebench.lecture import deck, ladder, model
 from ridgebench.plot.drawable import drawable
-from ridgebench.records import load_run, shape_text
-from ridgebench.view import View, make_view
 
 ROOF = {"flops_per_s": 1e12, "bytes_per_s": 1e11, "compute_ceiling": template("fma").id,
         "memory_ceiling": template("memory").id}

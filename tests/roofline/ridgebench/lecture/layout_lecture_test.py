@@ -65,7 +65,7 @@ def test_larger_and_smaller_text(without_binary, scale):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_numbers_of_the_made_up_runs_are_the_binarys(seed):
-    from ridgebench.program import predict as told
+    from ridgebench.data.program import predict as told
 
     op, shape, format_ = [
         ("relu", "n:4096", "bf16"), ("gelu", "n:4096", "fp32"), ("dot", "n:1000", "fp8_e4m3"),

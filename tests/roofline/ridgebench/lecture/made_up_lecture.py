@@ -7,8 +7,8 @@ from functools import cache
 from golden import GOLDEN
 from judged_view import judged_again
 
-from ridgebench.records import Row, load_run, shape_text
-from ridgebench.view import View, make_view
+from ridgebench.data.records import Row, load_run, shape_text
+from ridgebench.data.view import View, make_view
 
 FORMATS = ("fp32", "fp16", "bf16", "fp8_e4m3")  # of the runs
 BYTES = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1}

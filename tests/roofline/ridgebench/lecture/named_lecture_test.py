@@ -8,13 +8,13 @@ from golden import GOLDEN, ROOT
 from judged_view import judged_again
 from made_up_lecture import made_up, predict
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import OPERATIONS, View, make_view
 from ridgebench.lecture import model, scene, titles
 from ridgebench.lecture.layout import LECTURE
 from ridgebench.plot.drawable import drawable
 from ridgebench.plot.finding import roofline_title, spoken
 from ridgebench.plot.roofs import measured_roofs
-from ridgebench.records import load_run
-from ridgebench.view import OPERATIONS, View, make_view
 
 RUNS = 200
 FORMAT = re.compile(r"\b(?:fp(?:64|32|16|8\w*)|bf16|tf32\w*)\b")

@@ -10,13 +10,13 @@ from made_up_lecture import golden, square, template, timed
 from made_up_lecture import predict as made_up_predict
 
 from ridgebench.base.units import digits
+from ridgebench.data.program import predict
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.lecture import build_up, comparison, deck, devices, model, scene, titles
 from ridgebench.lecture.model import Mark
 from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import THEMES
-from ridgebench.program import predict
-from ridgebench.records import load_run
-from ridgebench.view import View, make_view
 
 LIGHT = THEMES["light"]
 ROOF = {"flops_per_s": 1e12, "bytes_per_s": 1e11, "compute_ceiling": template("fma").id,

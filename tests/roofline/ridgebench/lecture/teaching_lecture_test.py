@@ -11,14 +11,14 @@ from extents import faults, visible_texts
 from golden import ROOT
 from judged_view import judged_again
 
+from ridgebench.data.program import ask, predict
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.lecture import (
     bits_slide, deck, machine_slide, operations_table, slides, step_slides, tokens_slide, training, zones_slide,
 )  # fmt: skip
 from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import THEMES
-from ridgebench.program import ask, predict
-from ridgebench.records import load_run
-from ridgebench.view import make_view
 
 HOSTS = [str(next((ROOT / "results").glob(f"{name}/2*"))) for name in ("amd-epyc-2-threads", "intel-r-xeon-r-processor-2-threads")]
 GPU = str(next((ROOT / "results").glob("nvidia-h100-80gb-hbm3/2*")))

@@ -7,13 +7,13 @@ from golden import ROOT
 from judged_view import judged_again
 from made_up_lecture import golden, made_up, predict, square, template, timed
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.lecture import build_up, deck, figure, measured, model, scene, titles
 from ridgebench.lecture.layout import LECTURE, PAPER, fits
 from ridgebench.plot.doubt import DOUBT
 from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import THEMES
-from ridgebench.records import load_run
-from ridgebench.view import View, make_view
 
 ROOF = {"flops_per_s": 1e12, "bytes_per_s": 1e11, "compute_ceiling": template("fma").id,
         "memory_ceiling": template("memory").id}

@@ -7,14 +7,14 @@ import pytest
 from golden import ROOT
 from made_up_lecture import made_up, predict
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.lecture import build_up, deck, figure, model, scene
 from ridgebench.lecture.drawing import BY_MODEL
 from ridgebench.lecture.plane import Plane
 from ridgebench.plot.drawable import drawable
 from ridgebench.plot.drawing import drawing
 from ridgebench.plot.style import THEMES
-from ridgebench.records import load_run
-from ridgebench.view import View, make_view
 
 RUNS = 200
 LIGHT = THEMES["light"]

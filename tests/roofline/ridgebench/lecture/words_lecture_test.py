@@ -7,6 +7,9 @@ import pytest
 from golden import ROOT
 from judged_view import judged_again
 
+from ridgebench.data.program import predict
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.lecture import build_up, comparison, counting, deck, drawing, figure, limits_slide, operations_table, scene, titles
 from ridgebench.lecture.layout import LECTURE, PAPER
 from ridgebench.lecture.options import UserPoint
@@ -14,9 +17,6 @@ from ridgebench.plot import cli as plot
 from ridgebench.plot import drawing as files
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import DIRECT, TEXT_CONTRAST, THEMES, blend, contrast
-from ridgebench.program import predict
-from ridgebench.records import load_run
-from ridgebench.view import make_view
 
 LIGHT = THEMES["light"]
 THREE = ["h100-sxm", "h200", "b200"]

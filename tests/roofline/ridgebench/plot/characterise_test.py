@@ -10,13 +10,13 @@ import pytest
 from golden import GOLDEN
 from judged_view import judged_again
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.plot import parallelism, working_set
 from ridgebench.plot.cli import main
 from ridgebench.plot.doubt import doubt
 from ridgebench.plot.finding import roofline_title
-from ridgebench.records import load_run
 from ridgebench.report.cli import main as report
-from ridgebench.view import make_view
 
 ROOT = Path(__file__).resolve().parents[4]
 H200 = ROOT / "results" / "nvidia-h200" / "partial" / "2026-11-27-6abf65e-characterise"

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from ridgebench.__main__ import main
+from ridgebench.data.records import load_run
 from ridgebench.plot import external, roofline
 from ridgebench.plot.cli import open_view, parse
 from ridgebench.plot.drawable import drawable
 from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.roofs import Roofs, measured_roofs
-from ridgebench.records import load_run
 
 
 def imported(folder: Path, time_us: float) -> Path:

@@ -7,10 +7,10 @@ from golden import GOLDEN
 from judged_view import judged_again
 
 from ridgebench.base import units
+from ridgebench.data.program import ask
+from ridgebench.data.records import Row, load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.plot import doubt, error_vs_speed, finding, page, panel, points, titles
-from ridgebench.program import ask
-from ridgebench.records import Row, load_run
-from ridgebench.view import View, make_view
 
 
 def golden() -> View:

@@ -13,15 +13,15 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Affine2D
 
+from ridgebench.data.data_sheets import find_sheet
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.plot import error_vs_speed, roofline, time_vs_size
 from ridgebench.plot.doubt import DOUBT
-from ridgebench.data_sheets import find_sheet
-from ridgebench.plot.page import title_lines
 from ridgebench.plot.drawing import settings
+from ridgebench.plot.page import title_lines
 from ridgebench.plot.panel import HEAD
-from ridgebench.records import load_run
 from ridgebench.plot.style import DIRECT, SMALL, THEMES, contrast
-from ridgebench.view import View, make_view
 
 LIGHT = THEMES["light"]
 

@@ -9,13 +9,13 @@ from golden import GOLDEN
 from judged_view import judged_again
 from layout_test import ALL, overlapping
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.plot import multiples
 from ridgebench.plot.cli import reference_figures
 from ridgebench.plot.drawing import settings
 from ridgebench.plot.style import SMALL, THEMES
 from ridgebench.plot.tiles import tiling
-from ridgebench.records import load_run
-from ridgebench.view import View, make_view
 
 PEAK, BANDWIDTH = 4e11, 4e10  # the golden ceilings
 

@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 from golden import GOLDEN
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.plot.cli import main
 from ridgebench.plot.page import footer
 from ridgebench.plot.power import placed, title, watts
-from ridgebench.records import load_run
-from ridgebench.view import make_view
 
 SVG = "{http://www.w3.org/2000/svg}"
 

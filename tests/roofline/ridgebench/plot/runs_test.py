@@ -14,14 +14,14 @@ from judged_view import judged_again
 from matplotlib.text import Annotation
 
 from ridgebench.base.units import digits
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.plot import dumbbells, runs_figure, runs_table
 from ridgebench.plot.cli import drawn_figures, main, parse
 from ridgebench.plot.drawing import settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
 from ridgebench.plot.style import THEMES
-from ridgebench.records import load_run
-from ridgebench.view import View, make_view
 
 SVG = "{http://www.w3.org/2000/svg}"
 TIMES = ("time_median_s", "time_ci_low_s", "time_ci_high_s", "time_p10_s", "time_p90_s")

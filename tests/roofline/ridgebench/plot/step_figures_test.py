@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 from command_line import OK, ridgebench
+from ridgebench.data.steps import load_steps
 from ridgebench.plot import step as step_figures
-from ridgebench.steps import load_steps
 
 
 @pytest.fixture(scope="module", name="folder")

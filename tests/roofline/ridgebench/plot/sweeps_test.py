@@ -8,12 +8,12 @@ import pytest
 from golden import GOLDEN
 from multiples_test import golden, with_sweeps
 
+from ridgebench.data.records import Row
 from ridgebench.plot import roofline
 from ridgebench.plot.drawing import settings
 from ridgebench.plot.panel import name_of, table_rows
 from ridgebench.plot.style import THEMES
 from ridgebench.plot.sweeps import paths, size_text, sweeps
-from ridgebench.records import Row
 from ridgebench.report.sources import gather
 
 SQUARES = [(n, n, n) for n in (16, 64, 256, 1024)]

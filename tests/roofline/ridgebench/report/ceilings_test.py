@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from golden import GOLDEN
 
-from ridgebench.records import load_run
+from ridgebench.data.records import load_run
 from ridgebench.report.sections import ceiling_rate
 
 

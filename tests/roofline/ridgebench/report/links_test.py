@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from golden import GOLDEN
 
-from ridgebench.records import load_run
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.report.links import link_text, peer_copies
-from ridgebench.view import View, make_view
 
 PCIE = {"generation": 5, "max_generation": 5, "lanes": 16, "max_lanes": 16}
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from golden import GOLDEN
 
-from ridgebench.records import load_run
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.report.multiprocessors import multiprocessors, slow, times_of
-from ridgebench.view import View, make_view
 
 EVEN = [1e-3 * (1 + 0.001 * (i % 5)) for i in range(132)]
 

@@ -7,9 +7,9 @@ from typing import Any, Optional
 import pytest
 from golden import GOLDEN
 
-from ridgebench.records import load_run
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.report.power import clock_and_power, settling
-from ridgebench.view import View, make_view
 
 IDLE = {"sm_clock_hz": 345e6, "power_w": 75.2, "temperature_c": 31.0}
 

@@ -14,9 +14,9 @@ import pytest
 from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 
 from ridgebench.__main__ import main
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.plot.finding import roofline_title
-from ridgebench.records import load_run
-from ridgebench.view import make_view
 
 pytestmark = pytest.mark.skipif(chromium.PROGRAM is None, reason="no chromium; scripts/setup.sh --dev installs it")
 PUBLISHED = [str(next((ROOT / "results").glob(f"{device}/2*"))) for device in

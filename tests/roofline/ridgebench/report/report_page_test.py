@@ -12,10 +12,10 @@ from golden import ROOT, read_environment, read_records, write_records
 from report_page import SVG, Tags, chart, data, make, points
 
 from ridgebench.__main__ import main
-from ridgebench.records import load_run
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 from ridgebench.report.columns import roofs_text
 from ridgebench.report.page import ASSETS
-from ridgebench.view import make_view
 
 H100, H200 = (next((ROOT / "results").glob(f"{device}/2*")) for device in ("nvidia-h100-80gb-hbm3", "nvidia-h200"))
 NAMES = {

@@ -5,9 +5,10 @@ from functools import cached_property
 from typing import Any, Optional
 
 from ridgebench.base.files import ResultsError
-from ridgebench.data_sheets import Sheet
-from ridgebench.judged import Judgement, judged
-from ridgebench.records import Row, Run
+
+from .data_sheets import Sheet
+from .judged import Judgement, judged
+from .records import Row, Run
 
 ORDER = ("fp32", "tf32x3", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 PRODUCTS = ("matmul", "matmul_gelu")

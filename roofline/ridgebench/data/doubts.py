@@ -4,7 +4,7 @@ and which ceilings moved.
 
 from typing import Any, Optional
 
-from ridgebench.records import Row
+from .records import Row
 
 UNSETTLED = "~"  # how figures and tables mark a share of a roof that moved
 _FEW_SAMPLES = "few_samples"  # flag: fewer than 30 samples

@@ -6,7 +6,8 @@ from typing import Any, Optional
 
 from ridgebench.base.files import ResultsError, decoded, lines_of
 from ridgebench.base.text import clean
-from ridgebench.records import STEP_FILE, parse, read_environment
+
+from .records import STEP_FILE, parse, read_environment
 
 # Kinds of memory from the bottom of a picture to its top, and what a person calls them; the long-lived ones lie below.
 KINDS = {

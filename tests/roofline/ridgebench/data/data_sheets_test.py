@@ -8,9 +8,9 @@ import jsonschema
 import pytest
 from command_line import answer
 from ridgebench.base.files import ResultsError
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data.data_sheets import find_sheet
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 SCHEMA = json.loads((ROOT / "results/schema/device.schema.json").read_text())
 SHEETS = {
     path.stem: json.loads(path.read_text())

@@ -9,7 +9,7 @@ import pytest
 from golden import GOLDEN, ROOT, read_environment, read_records
 from jsonschema import Draft202012Validator
 
-from ridgebench.records import ResultsError, parse, schema_of
+from ridgebench.data.records import ResultsError, parse, schema_of
 
 VALUES = [None, True, False, 0, 1, -1, 0.0, 1.5, 2.0, 1e300, "", "ok", "nt", "2026-01-01T00", "x",
           [], [1], [0], ["ok"], {}, {"layout": "tn"}, {"m": 0}, {"m": 2.0}, {"m": True}]
@@ -82,7 +82,7 @@ def test_results_of_the_projects_former_name_are_read():
 
 
 def test_without_fastjsonschema_results_are_read_and_it_says_so(results):
-    program = "import sys; sys.modules['fastjsonschema'] = None; from ridgebench.records import *; "
+    program = "import sys; sys.modules['fastjsonschema'] = None; from ridgebench.data.records import *; "
     program += f"print(len(load_run(Path({str(results)!r})).rows))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
                           env={"PYTHONPATH": str(ROOT / "roofline")})

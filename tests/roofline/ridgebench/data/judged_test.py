@@ -7,10 +7,10 @@ import pytest
 from command_line import OK, ROOT, ridgebench, schema, strict_json
 from golden import GOLDEN, read_environment
 
-from ridgebench import judged, program
 from ridgebench.__main__ import main
-from ridgebench.records import load_run
-from ridgebench.view import make_view
+from ridgebench.data import judged, program
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
 
 FOLDERS = [GOLDEN, *sorted(path.parent for path in ROOT.glob("results/*/**/records.jsonl") if "local" not in path.parts)]
 

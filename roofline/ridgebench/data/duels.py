@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench import program
 from ridgebench.base.files import ResultsError, decoded, lines_of
 from ridgebench.base.printers import markdown_table
 from ridgebench.base.text import clean, markdown
-from ridgebench.records import DUELS_FILE, commit_of, date_of, parse, read_environment
 from ridgebench.result_tables import captioned, size_text
-from ridgebench.view import ORDER, ordered
+
+from . import program
+from .records import DUELS_FILE, commit_of, date_of, parse, read_environment
+from .view import ORDER, ordered
 
 NONE = "No duel has been published yet."
 _FIRST_SCHEMA = "ridgebench.duel/1"  # its intervals take neighbouring quads as independent

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench import program
 from ridgebench.base.files import LARGEST_FILE, ResultsError, open_regular, read
 from ridgebench.base.text import clean
-from ridgebench.records import Run, parse
+
+from . import program
+from .records import Run, parse
 
 FILE = "judged.json"
 _LONGEST_S = 600.0  # for the judgement of a folder: it may hold GiB, and a machine may be busy

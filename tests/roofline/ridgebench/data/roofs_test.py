@@ -6,13 +6,13 @@ import pytest
 from golden import GOLDEN, ROOT
 from judged_view import judged_again
 
+from ridgebench.data.judged import ABOVE_ROOF
+from ridgebench.data.records import Row, load_run
+from ridgebench.data.view import View, make_view
 from ridgebench.plot import error_vs_speed, finding, titles
 from ridgebench.plot.page import fits
 from ridgebench.plot.roofs import measured_roofs
-from ridgebench.records import Row, load_run
-from ridgebench.judged import ABOVE_ROOF
 from ridgebench.result_tables import MARGIN
-from ridgebench.view import View, make_view
 
 SERVED_BY_CACHE, SHORT_ROTATION, PARTIAL_RATE = "served_by_cache", "short_rotation", "partial_rate"  # flags
 PUBLISHED = sorted(path.parent for path in ROOT.glob("results/*/*/records.jsonl") if path.parent.parent.name != "local")

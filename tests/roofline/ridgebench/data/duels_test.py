@@ -8,7 +8,7 @@ import pytest
 from golden import GOLDEN, ROOT
 from ridgebench import tables
 from ridgebench.base.files import ResultsError
-from ridgebench.duels import NONE, load_duels
+from ridgebench.data.duels import NONE, load_duels
 
 RATIO = {
     "ratio": 0.98, "ci_low": 0.979, "ci_high": 0.981, "verdict": "faster", "block": 1, "widened": 1.0, "full_clock": None, "capped": None,

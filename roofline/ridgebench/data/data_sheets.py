@@ -4,10 +4,11 @@ import os
 from dataclasses import dataclass
 from typing import Optional
 
-from ridgebench import program
 from ridgebench.base.command_line import ROOT
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import clean
+
+from . import program
 
 FOLDER = ROOT / "roofline" / "devices"
 

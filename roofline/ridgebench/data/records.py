@@ -73,7 +73,7 @@ class Row:
     held_back_by: Optional[str] = None
     loaded_from: Optional[str] = None
     early_unknown: Optional[str] = None
-    raised: float = 1.0  # the keys of a judged row (docs/method/judged.md) from here: ridgebench.judged has them
+    raised: float = 1.0  # the keys of a judged row (docs/method/judged.md) from here: ridgebench.data.judged has them
     raised_by: Optional[str] = None
     is_roof: bool = False
     least_time_s: Optional[float] = None
@@ -134,7 +134,7 @@ class Run:
     environment: dict[str, Any]
     rows: list[Row]
     torn: bool
-    judgement: Any = None  # of ridgebench.judged, where a command needs it
+    judgement: Any = None  # of ridgebench.data.judged, where a command needs it
 
     @cached_property
     def by_id(self) -> dict[str, Row]:
