@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Limit of FLOPs and bytes per second: no axis holds others, as in plot/drawable.py.
+// Limit of FLOPs and bytes per second: no axis holds others, as in figures/page/drawable.py.
 constexpr Range kRates{1e-60, 1e60};
 
 std::optional<double> rate(double amount, const std::optional<Summary>& time) {

@@ -11,11 +11,11 @@ from ridgebench.base.command_line import INTERRUPTED, TREE, USAGE, fail
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this
 # table for the binary, which runs these commands as `ridgebench COMMAND`.
 COMMANDS = {
-    "plot": ("plot.cli", "Draw the figures of a results directory"),
-    "report": ("report.cli", "Make one HTML page of runs and data sheets: roofline, table, provenance"),
-    "slides": ("lecture.slides", "Draw the slides of a lecture, from a data sheet or over a run"),
+    "plot": ("figures.plot", "Draw the figures of a results directory"),
+    "report": ("figures.html.cli", "Make one HTML page of runs and data sheets: roofline, table, provenance"),
+    "slides": ("figures.slides.slides", "Draw the slides of a lecture, from a data sheet or over a run"),
     "exercises": ("exercises.cli", "Print exercises for a class, their answers, or a student's marks"),
-    "playground": ("playground.cli", "Make one HTML page that answers what-if questions in a browser"),
+    "playground": ("figures.playground.cli", "Make one HTML page that answers what-if questions in a browser"),
     "compare": ("compare.cli", "Describe two stored runs of ridgebench"),
     "gate": ("gate.cli", "Judge whether a change made any benchmark slower, by pairs of processes"),
     "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, list, drift"),

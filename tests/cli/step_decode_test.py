@@ -7,7 +7,7 @@ import pytest
 from command_line import OK, ROOT, ROW_FAILED, refused, ridgebench, strict_json
 from ridgebench.base.units import percent
 from ridgebench.data.steps import load_steps
-from ridgebench.plot import step as step_figures
+from ridgebench.figures.page import step as step_figures
 from step_records import changed_copy, rounded, step_of
 
 CONFIG = {

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from fleet_page import Page
 from made_fleet import at, changed, make_fleet, slowed, troubled
+from ridgebench.figures.page.style import contrast
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.render import colours, layout, page
-from ridgebench.plot.style import contrast
 
 
 def test_a_large_fleet_is_drawn_by_node_and_by_histogram():

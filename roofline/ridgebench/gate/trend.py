@@ -16,10 +16,10 @@ from ridgebench.compare import gate
 from ridgebench.compare.history import Entry
 from ridgebench.compare.report import HIGHER
 from ridgebench.compare.side_by_side import seconds
-from ridgebench.plot import labels
-from ridgebench.plot.drawing import drawing, drawn
-from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
-from ridgebench.plot.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
+from ridgebench.figures.page import labels
+from ridgebench.figures.page.drawing import drawing, drawn
+from ridgebench.figures.page.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
+from ridgebench.figures.page.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
 
 _MOST_PANELS = 12
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2}  # by the number of panels; 3 for more

@@ -8,8 +8,8 @@ from command_line import OK, ridgebench
 from golden import ROOT
 from ridgebench.data.records import load_run
 from ridgebench.data.view import make_view
-from ridgebench.lecture.devices import measured_roof
-from ridgebench.plot.roofs import measured_roofs
+from ridgebench.figures.page.roofs import measured_roofs
+from ridgebench.figures.slides.devices import measured_roof
 
 PUBLISHED = sorted(path.parent for path in (ROOT / "results").glob("*/*/records.jsonl"))
 SHAPES = {"relu": "n:16M", "gelu": "n:16M", "dot": "n:16M", "matvec": "8192", "matmul": "4096"}

@@ -5,10 +5,10 @@ Numbers in the cells, signs and outlines say the same without colour.
 
 from typing import NamedTuple
 
-from ridgebench.plot.style import THEMES, contrast
+from ridgebench.figures.page.style import THEMES, contrast
 
-from ..judging import outlier
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
+from ..judging import outlier
 from ..judging.states import INCOMPLETE, NOT_COMPARABLE, UNHEALTHY, WRONG
 
 # Upper ends of the steps, as ratios to the median; the two limits of the rule are among them.

@@ -5,11 +5,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.report.svg import element
+from ridgebench.figures.html.svg import element
 
+from . import colours
 from ..judging.judge import Assessment
 from ..judging.states import FAST, FINE, SLOW
-from . import colours
 from .layout import Cell, Layout, is_slow, lowest, state_of
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.units import and_more, counted
-from ridgebench.report import page as run_page
+from ridgebench.figures.html import page as run_page
 
 from . import colours, map_svg, strips, tables
 from ..judging import findings as found

@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ridgebench.base.text import one_line
-from ridgebench.plot import labels
-from ridgebench.plot.drawing import drawing, write
-from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
-from ridgebench.plot.style import NORMAL, SMALL, THEMES, Theme
+from ridgebench.figures.page import labels
+from ridgebench.figures.page.drawing import drawing, write
+from ridgebench.figures.page.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
+from ridgebench.figures.page.style import NORMAL, SMALL, THEMES, Theme
 
 from . import colours
 from ..gpu import MISSING

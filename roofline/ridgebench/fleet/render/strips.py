@@ -7,7 +7,7 @@ from typing import Iterator, NamedTuple
 import numpy as np
 
 from ridgebench.base.text import ends
-from ridgebench.report.svg import element
+from ridgebench.figures.html.svg import element
 
 from ..judging.findings import name_of
 from ..judging.judge import Assessment

@@ -9,9 +9,9 @@ from judged_view import judged_again
 from ridgebench.data.judged import ABOVE_ROOF
 from ridgebench.data.records import Row, load_run
 from ridgebench.data.view import View, make_view
-from ridgebench.plot import error_vs_speed, finding, titles
-from ridgebench.plot.page import fits
-from ridgebench.plot.roofs import measured_roofs
+from ridgebench.figures.page import error_vs_speed, finding, titles
+from ridgebench.figures.page.page import fits
+from ridgebench.figures.page.roofs import measured_roofs
 from ridgebench.result_tables import MARGIN
 
 SERVED_BY_CACHE, SHORT_ROTATION, PARTIAL_RATE = "served_by_cache", "short_rotation", "partial_rate"  # flags
