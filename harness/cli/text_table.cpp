@@ -50,7 +50,7 @@ std::string csv_cell(const nlohmann::ordered_json& value) {
   if (value.is_null()) return "";
   if (!value.is_string()) return json_text(value);
   std::string text = printable(value.get<std::string>());
-  // Characters that begin a formula, as in export/text.py.
+  // Characters that begin a formula, as in exchange/export/text.py.
   if (text.find_first_of("=+-@") == 0) text.insert(0, 1, '\'');
   if (text.find_first_of(",\"") == std::string::npos) return text;
   for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {

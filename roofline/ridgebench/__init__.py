@@ -6,7 +6,7 @@ from typing import Any
 
 # Names of the package that its readers do not need, and the modules that have them.
 _LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
-_LAZY["load"] = "ridgebench.export.frame"
+_LAZY["load"] = "ridgebench.exchange.export.frame"
 
 
 def __getattr__(name: str) -> Any:

@@ -20,11 +20,11 @@ COMMANDS = {
     "gate": ("gate.cli", "Judge whether a change made any benchmark slower, by pairs of processes"),
     "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, list, drift"),
     "fleet": ("fleet.cli", "Measure the GPUs of many nodes, and find the odd ones"),
-    "import": ("importers.cli", "Make a results directory of another tool's file"),
-    "export": ("export.cli", "Write results as CSV, Markdown, Parquet or Prometheus metrics"),
-    "schema": ("schemas", "Print the JSON schema of a file or of a command's --json"),
-    "counters": ("counters", "Measure the rows of a run again under Nsight Compute"),
-    "stream": ("stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
+    "import": ("exchange.importers.cli", "Make a results directory of another tool's file"),
+    "export": ("exchange.export.cli", "Write results as CSV, Markdown, Parquet or Prometheus metrics"),
+    "schema": ("exchange.schemas", "Print the JSON schema of a file or of a command's --json"),
+    "counters": ("exchange.counters", "Measure the rows of a run again under Nsight Compute"),
+    "stream": ("exchange.stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
 }
 # Commands for the scripts of a checkout and for the program.
 _SCRIPTED = {

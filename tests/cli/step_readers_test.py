@@ -8,7 +8,7 @@ import shutil
 import pytest
 from command_line import OK, ROW_FAILED, answer, refused, ridgebench, strict_json
 from ridgebench.data.steps import KINDS
-from ridgebench.export import frame
+from ridgebench.exchange.export import frame
 from step_records import step_of
 
 QUICK = ("--device", "cpu", "--seconds", "0.05")

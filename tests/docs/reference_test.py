@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from ridgebench.importers import records as imported
+from ridgebench.exchange.importers import records as imported
 
 ROOT = Path(__file__).resolve().parents[2]
 CODES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".h"}

@@ -26,8 +26,8 @@ with watched:
     from ridgebench import __main__ as program
     from ridgebench.compare import cli as _compare  # noqa: F401
     from ridgebench.compare.limits import ResultsError, read_limits
-    from ridgebench.export import cli as _export  # noqa: F401
-    from ridgebench.importers import cli as _importers  # noqa: F401
+    from ridgebench.exchange.export import cli as _export  # noqa: F401
+    from ridgebench.exchange.importers import cli as _importers  # noqa: F401
     from ridgebench.data.judged import Judgement, judged
     from ridgebench.data.records import load_run
 

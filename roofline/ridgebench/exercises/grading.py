@@ -8,7 +8,7 @@ from typing import Optional, Union
 from ridgebench.base.errors import USAGE, CommandError
 from ridgebench.base.files import read
 from ridgebench.base.text import quoted
-from ridgebench.importers.units import BYTES, FLOPS, TIMES
+from ridgebench.exchange.importers.units import BYTES, FLOPS, TIMES
 
 from .questions import Question
 

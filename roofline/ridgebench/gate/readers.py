@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from ridgebench.base.files import ResultsError, parse_lenient
-from ridgebench.importers import nvbench as nvbench_file
-from ridgebench.importers.gbench import DEBUG
-from ridgebench.importers.point import named, objects
-from ridgebench.importers.tables import check_header
+from ridgebench.exchange.importers import nvbench as nvbench_file
+from ridgebench.exchange.importers.gbench import DEBUG
+from ridgebench.exchange.importers.point import named, objects
+from ridgebench.exchange.importers.tables import check_header
 
 from .readings import BadValue, Metric, Reading, Readings, failed, positive, readings_of
 

@@ -8,9 +8,9 @@ from ridgebench.base import patterns
 from ridgebench.base.command_line import CommandError
 from ridgebench.compare import check_run, limits
 from ridgebench.compare.baseline_store import Baseline
+from ridgebench.exchange.importers import mapping
+from ridgebench.exchange.importers.point import Point
 from ridgebench.gate import command_session, trend
-from ridgebench.importers import mapping
-from ridgebench.importers.point import Point
 
 HOSTILE = "(([a-z/_0-9:]+)+)+#"
 NAME = "dot/accumulators/fp32/n:524288/steady@cpu" * 3

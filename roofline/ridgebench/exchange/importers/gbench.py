@@ -6,8 +6,9 @@ from typing import Any
 
 from ridgebench.base.files import ResultsError, parse_lenient, read
 from ridgebench.base.text import quoted
-from ridgebench.importers.point import Imported, Point, bad, number, time, whole, work
-from ridgebench.importers.units import TIMES, scale, si
+
+from .point import Imported, Point, bad, number, time, whole, work
+from .units import TIMES, scale, si
 
 # The library divides a rate by the CPU time unless one of these is part of the name.
 _BY_REAL_TIME = ("/real_time", "/manual_time")

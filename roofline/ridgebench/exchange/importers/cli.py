@@ -10,8 +10,9 @@ from ridgebench.base.command_line import OK, CommandError, Parser
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 from ridgebench.data.data_sheets import find_sheet
-from ridgebench.importers import mapping, number_formats, records
-from ridgebench.importers.point import Imported
+
+from . import mapping, number_formats, records
+from .point import Imported
 
 # Format: its module, the tool's name in records, and the backend of what it measures.
 _TOOLS = {
@@ -46,7 +47,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def load(options: argparse.Namespace) -> Imported:
-    module = import_module(f"ridgebench.importers.{_TOOLS[options.tool][0]}")
+    module = import_module(f"ridgebench.exchange.importers.{_TOOLS[options.tool][0]}")
     imported = module.load(options.file, options.unit) if options.tool == "triton" else module.load(options.file)
     if not imported.points and not imported.left_out:
         raise CommandError(f"{options.file}: no point in it")

@@ -23,8 +23,9 @@ from ridgebench.base.files import parse_toml, read
 from ridgebench.base.patterns import Pattern
 from ridgebench.base.text import LONGEST_QUOTED, cut, quoted
 from ridgebench.data.records import schema_of
-from ridgebench.importers import number_formats
-from ridgebench.importers.point import Point, bad, size, work
+
+from . import number_formats
+from .point import Point, bad, size, work
 
 _TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
 _FILLED = ("operation", "technique", "format", "shape")  # whose {places} are filled with groups of the name

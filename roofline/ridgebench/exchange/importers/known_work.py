@@ -7,8 +7,9 @@ from ridgebench.base.text import cut
 from ridgebench.data import program
 from ridgebench.data.records import shape_text
 from ridgebench.data.view import OPERATIONS
-from ridgebench.importers import number_formats
-from ridgebench.importers.point import Point, bad
+
+from . import number_formats
+from .point import Point, bad
 
 _ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
 _DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape

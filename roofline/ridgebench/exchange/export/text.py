@@ -4,7 +4,8 @@ from typing import Any, Iterable, Optional, Sequence
 
 from ridgebench.base.printers import csv_table, markdown_table, prometheus
 from ridgebench.base.text import markdown
-from ridgebench.export.table import Table
+
+from .table import Table
 
 _Rows = list[dict[str, Any]]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.files import write_named
 from ridgebench.data.steps import holds_step
-from ridgebench.export import frame, results, step_tables, text
+
+from . import frame, results, step_tables, text
 
 _FORMATS = {"csv": text.to_csv, "md": text.to_markdown}
 

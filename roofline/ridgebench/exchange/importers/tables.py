@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ridgebench.base.files import read
-from ridgebench.importers.point import LONGEST_NAME, Imported, bad
+
+from .point import LONGEST_NAME, Imported, bad
 
 _MOST_ROWS = 200_000
 _MOST_COLUMNS = 20_000

@@ -14,7 +14,7 @@ import ridgebench
 from ridgebench.__main__ import main
 from ridgebench.base.command_line import CommandError
 from ridgebench.base.text import csv_cell
-from ridgebench.export import table
+from ridgebench.exchange.export import table
 
 
 def exported(capsys, *words) -> str:

@@ -13,8 +13,8 @@ from ridgebench.__main__ import main
 from ridgebench.base import command_line
 from ridgebench.data import program
 from ridgebench.data.records import load_run, schema_of
-from ridgebench.importers import mapping, ncu
-from ridgebench.importers.point import Imported
+from ridgebench.exchange.importers import mapping, ncu
+from ridgebench.exchange.importers.point import Imported
 
 FILES = ROOT / "tests" / "data" / "imports"
 # What the binary answers for the operations that it knows, so that these tests need no build.
@@ -203,7 +203,7 @@ def test_an_import_that_breaks_off_leaves_nothing(error, files, tmp_path, monkey
         written.append(path)
         path.write_text(text)
 
-    monkeypatch.setattr("ridgebench.importers.records.write_at_once", write)
+    monkeypatch.setattr("ridgebench.exchange.importers.records.write_at_once", write)
     assert main(["import", "csv", str(FILES / "plain.csv"), "-o", str(tmp_path / "out")]) == 3
     assert len(written) == files and not (tmp_path / "out").exists()
     assert capsys.readouterr().err.splitlines()[-1] in ("import: interrupted", "import: f: No space left on device")

@@ -1,7 +1,8 @@
 """Units of time, traffic and rates. A unit that is not in these tables is an error that names it."""
 
 from ridgebench.base.text import quoted
-from ridgebench.importers.point import bad
+
+from .point import bad
 
 TIMES = {}
 for _prefix, _scale in (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("n", 1e-9), ("p", 1e-12)):

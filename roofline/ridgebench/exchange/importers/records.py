@@ -12,9 +12,10 @@ from typing import Any, Optional
 from ridgebench.base.files import ResultsError, write_at_once
 from ridgebench.base.text import clean, quoted
 from ridgebench.data.records import schema_of, shape_text
-from ridgebench.importers import number_formats
-from ridgebench.importers.known_work import complete
-from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
+
+from . import number_formats
+from .known_work import complete
+from .point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
 COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones

@@ -8,10 +8,11 @@ import re
 from pathlib import Path
 
 from ridgebench.base.text import quoted
-from ridgebench.importers import tables
-from ridgebench.importers.mapping import shape
-from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
-from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
+
+from . import tables
+from .mapping import shape
+from .point import Imported, Point, bad, number, shape_of, time, work
+from .units import BYTES, FLOPS, TIMES, scale, si
 
 _QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
 _TEXTS = ("name", "operation", "technique", "format", "shape")

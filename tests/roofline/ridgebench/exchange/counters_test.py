@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from ridgebench import counters
+from ridgebench.exchange import counters
 import pytest
 from golden import GOLDEN
 

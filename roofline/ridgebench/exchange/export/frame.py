@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from ridgebench.base.command_line import CommandError
-from ridgebench.export.results import table_of
-from ridgebench.export.table import Table
+
+from .results import table_of
+from .table import Table
 
 _PANDAS = {"string": "string", "number": "float64", "integer": "Int64", "boolean": "boolean"}
 

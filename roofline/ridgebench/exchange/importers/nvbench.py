@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, Iterator, Optional
 
 from ridgebench.base.files import ResultsError, parse_lenient, read
-from ridgebench.importers import number_formats, tables
-from ridgebench.importers.point import (
+
+from . import number_formats, tables
+from .point import (
     Imported, Point, bad, device_number, named, number, objects, shape_of, time, whole, work,
 )
 

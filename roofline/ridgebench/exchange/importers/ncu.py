@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Iterator, Optional
 
 from ridgebench.base.files import open_regular, read
-from ridgebench.importers import tables
-from ridgebench.importers.point import Imported, Point, bad, device_number, number, time, work
-from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
+
+from . import tables
+from .point import Imported, Point, bad, device_number, number, time, work
+from .units import BYTES, FLOPS, TIMES, scale, si
 
 DURATION = "gpu__time_duration.sum"
 _TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.sum"))

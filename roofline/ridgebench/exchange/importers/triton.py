@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.base.files import ResultsError
-from ridgebench.importers import tables
-from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time
-from ridgebench.importers.units import RATES, TIMES, scale, si
+
+from . import tables
+from .point import Imported, Point, bad, number, shape_of, time
+from .units import RATES, TIMES, scale, si
 
 _HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
 _WHISKERS = ("-min", "-max")  # columns of the quantiles

@@ -24,7 +24,7 @@ from ridgebench.base.patterns import Pattern
 from ridgebench.base.streams import ENDING, ended
 from ridgebench.data import program
 from ridgebench.data.records import Row, load_run, read_counters
-from ridgebench.importers.ncu import DURATION, raw_table
+from ridgebench.exchange.importers.ncu import DURATION, raw_table
 
 _SCHEMA = "ridgebench.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.

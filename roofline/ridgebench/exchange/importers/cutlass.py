@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.base.files import ResultsError
-from ridgebench.importers import tables
-from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
-from ridgebench.importers.units import si
+
+from . import tables
+from .point import Imported, Point, bad, number, shape_of, time, work
+from .units import si
 
 _NEEDED = ("Provider", "OperationKind", "Operation", "Disposition", "Status", "Bytes", "Flops", "Runtime")
 _NOTHING = re.compile("[0.+-]*")  # beta is 0, or not in the table

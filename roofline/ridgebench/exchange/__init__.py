@@ -1,0 +1,1 @@
+"""Results from and for other programs: imports, exports, schemas, counters of a profiler, STREAM."""
