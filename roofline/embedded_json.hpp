@@ -1,5 +1,5 @@
 // The JSON texts of roofline/devices, roofline/models, roofline/families and
-// roofline/ridgebench/compare, which embed_json.cmake compiles into the binary.
+// roofline/ridgebench/judge, which embed_json.cmake compiles into the binary.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // The ratio of the times of two techniques from repeated comparisons: pure functions on
-// log ratios. roofline/ridgebench/compare/gate.py has the same trimmed mean for pairs of processes.
+// log ratios. roofline/ridgebench/judge/gate.py has the same trimmed mean for pairs of processes.
 #pragma once
 
 #include <cstddef>

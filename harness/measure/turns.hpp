@@ -1,7 +1,7 @@
 // Processes that measure the same cases take turns, and only one of them runs at a time. If the
 // machine is slow for a tenth of a second or more, all processes are then slow alike. Before each
 // turn, a process stops its process group with all threads. The process that started it continues
-// it by SIGCONT (roofline/ridgebench/compare/turns.py).
+// it by SIGCONT (roofline/ridgebench/judge/turns.py).
 #pragma once
 
 #include <cstddef>

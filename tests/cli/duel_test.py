@@ -23,8 +23,8 @@ from command_line import (
     strict_json,
     wait_until,
 )
-from ridgebench.compare import gate
 from ridgebench.data.duels import load_duels
+from ridgebench.judge import gate
 
 RELU = ("naive", "streaming", "--op", "relu", "--format", "fp32", "--shape", "4k")
 ONE = ("duel", *RELU, "--seconds", "5")

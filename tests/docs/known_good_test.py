@@ -7,7 +7,7 @@ import pytest
 from command_line import ROOT, ridgebench
 from golden import GOLDEN, read_environment
 from operate_test import marks
-from ridgebench.compare import baseline
+from ridgebench.judge.past import baseline
 from synthetic_session import record, write_run
 
 PAGE = (ROOT / "docs" / "operate" / "known_good.md").read_text("utf-8")

@@ -9,11 +9,11 @@ import pytest
 from damaged import attempt, change_node, collect, odd
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import one_line
-from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE
 from ridgebench.data.records import load_run
 from ridgebench.fleet import collect as collecting
 from ridgebench.fleet import summary
 from ridgebench.fleet.gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED
+from ridgebench.judge.comparable import HARD, HARD_OF_DEVICE
 from synthetic_fleet import PLANNED, write_job, write_manifest, write_node
 
 

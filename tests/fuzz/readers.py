@@ -24,8 +24,8 @@ else:
 with watched:
     import imports
     from ridgebench import __main__ as program
-    from ridgebench.compare import cli as _compare  # noqa: F401
-    from ridgebench.compare.limits import ResultsError, read_limits
+    from ridgebench.judge import compare_cli as _compare  # noqa: F401
+    from ridgebench.judge.limits import ResultsError, read_limits
     from ridgebench.exchange.export import cli as _export  # noqa: F401
     from ridgebench.exchange.importers import cli as _importers  # noqa: F401
     from ridgebench.data.judged import Judgement, judged

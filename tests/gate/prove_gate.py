@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from ridgebench.base.command_line import OK, CommandError, Parser, fail
-from ridgebench.compare.baseline_store import slug
-from ridgebench.compare.error_rates import VERDICTS
-from ridgebench.compare.limits import Limits
-from ridgebench.compare.measure import measure
-from ridgebench.compare.report import FAILED, MISSING, NOT_COMPARABLE
-from ridgebench.compare.ridgebench_session import RidgebenchSession
-from ridgebench.compare.session import ARMS
+from ridgebench.judge.limits import Limits
+from ridgebench.judge.measure import measure
+from ridgebench.judge.past.baseline_store import slug
+from ridgebench.judge.report import FAILED, MISSING, NOT_COMPARABLE
+from ridgebench.judge.ridgebench_session import RidgebenchSession
+from ridgebench.judge.session import ARMS
+from ridgebench.pages.error_rates import VERDICTS
 
 SCHEMA = "ridgebench.proof/1"
 BROKEN = (FAILED, MISSING, NOT_COMPARABLE)

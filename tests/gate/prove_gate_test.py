@@ -5,7 +5,8 @@ import json
 import prove_gate
 import pytest
 from golden import GOLDEN, read_environment
-from ridgebench.compare import error_rates, gate
+from ridgebench.judge import gate
+from ridgebench.pages import error_rates
 
 ENVIRONMENT = read_environment(GOLDEN)
 

@@ -1,6 +1,6 @@
 """The gate through the whole command line: two binaries in turn on the simulated device.
 
-Error rates in numbers, and machines that misbehave, are in tests/roofline/ridgebench/compare; here a machine is
+Error rates in numbers, and machines that misbehave, are in tests/roofline/ridgebench/judge; here a machine is
 simulated once.
 """
 

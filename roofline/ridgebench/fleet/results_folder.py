@@ -15,10 +15,10 @@ from typing import Any, Mapping, Optional
 from ridgebench.base.command_line import CommandError, what_failed
 from ridgebench.base.files import ResultsError, decoded, lines_of, read, reject_constant, wrong
 from ridgebench.base.text import cut, one_line, quoted
-from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
-from ridgebench.compare.consistent import require_rates, require_unchanged
 from ridgebench.data.doubts import recorded, why_unfinished
 from ridgebench.data.records import BROKEN
+from ridgebench.judge.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
+from ridgebench.judge.consistent import require_rates, require_unchanged
 
 from .gpu import Reading
 from .health import Health, during_rows, recorded_of

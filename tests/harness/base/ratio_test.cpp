@@ -11,7 +11,7 @@
 namespace ridgebench {
 namespace {
 
-// The expected values are those of roofline/ridgebench/compare/gate.py for the same numbers.
+// The expected values are those of roofline/ridgebench/judge/gate.py for the same numbers.
 TEST(TrimmedMean, IsThatOfTheGate) {
   const std::vector<double> values{0.011,  0.009,  0.0105, 0.0098, 0.25,
                                    0.0102, 0.0093, -0.3,   0.0101, 0.0107};

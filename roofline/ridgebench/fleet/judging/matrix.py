@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ridgebench.base.text import short
-from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE, VARIABLES, against
-from ridgebench.compare.judge import EXTERNAL_EVENTS
 from ridgebench.data.data_sheets import Sheet, sheet_if_known
+from ridgebench.judge.comparable import HARD, HARD_OF_DEVICE, VARIABLES, against
+from ridgebench.judge.judge import EXTERNAL_EVENTS
 
 from . import outlier
 from ..gpu import Gpu, Reading

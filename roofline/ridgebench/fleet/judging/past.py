@@ -7,13 +7,13 @@ from typing import Any, Mapping, NamedTuple, Optional
 from ridgebench.base.command_line import INCOMPARABLE, CommandError
 from ridgebench.base.text import short
 from ridgebench.base.units import counted
-from ridgebench.compare import gate
-from ridgebench.compare.baseline_rows import compare_with, states_of
-from ridgebench.compare.baseline_store import BUILDS, FEWEST_RUNS, Baseline, read_baseline
-from ridgebench.compare.comparable import against
-from ridgebench.compare.limits import Limits, limits_for
-from ridgebench.compare.power_states import DIFFER
-from ridgebench.compare.report import Comparison, with_words
+from ridgebench.judge import gate
+from ridgebench.judge.comparable import against
+from ridgebench.judge.limits import Limits, limits_for
+from ridgebench.judge.past.baseline_rows import compare_with, states_of
+from ridgebench.judge.past.baseline_store import BUILDS, FEWEST_RUNS, Baseline, read_baseline
+from ridgebench.judge.power_states import DIFFER
+from ridgebench.judge.report import Comparison, with_words
 
 from ..gpu import DONE, Gpu, Reading
 from ..results_folder import facts_of

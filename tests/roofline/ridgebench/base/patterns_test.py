@@ -6,11 +6,12 @@ import pytest
 
 from ridgebench.base import patterns
 from ridgebench.base.command_line import CommandError
-from ridgebench.compare import check_run, limits
-from ridgebench.compare.baseline_store import Baseline
 from ridgebench.exchange.importers import mapping
 from ridgebench.exchange.importers.point import Point
-from ridgebench.gate import command_session, trend
+from ridgebench.judge import limits
+from ridgebench.judge import command_session, trend
+from ridgebench.judge.past import check_run
+from ridgebench.judge.past.baseline_store import Baseline
 
 HOSTILE = "(([a-z/_0-9:]+)+)+#"
 NAME = "dot/accumulators/fp32/n:524288/steady@cpu" * 3

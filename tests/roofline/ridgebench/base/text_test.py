@@ -7,12 +7,12 @@ import pytest
 
 from ridgebench.base.text import LONGEST, Cut, apart, cut, page_lines, quoted, short
 from ridgebench.base.units import and_more, counted
-from ridgebench.compare import gate
-from ridgebench.compare.comparable import differences
-from ridgebench.compare.report import MOST_ROWS, Comparison, Report, incomparable, text
 from ridgebench.figures.page import labels
 from ridgebench.fleet.render import markdown
-from ridgebench.gate import publish
+from ridgebench.judge import gate
+from ridgebench.judge import publish
+from ridgebench.judge.comparable import differences
+from ridgebench.judge.report import MOST_ROWS, Comparison, Report, incomparable, text
 
 BLAS = "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY with a long middle part "
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from build_folder import skip_if_sanitized
 from golden import read_environment
-from ridgebench.compare import cli as compare
+from ridgebench.judge import compare_cli as compare
 from ridgebench.kernels import decode, encode, kernel, measure, operation
 
 BINARY = os.environ["RIDGEBENCH"]

@@ -1,1 +1,0 @@
-"""Gates any benchmark: pairs of processes, verdicts with a stated error rate, reports for continuous integration."""

@@ -1,0 +1,251 @@
+"""Gates a change: runs two benchmark commands in turn and judges whether the second is slower."""
+
+import argparse
+import itertools
+import math
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Iterator, Optional
+
+from ridgebench.base.command_line import OK, CommandError, Parser
+from ridgebench.base.files import ResultsError, malformed
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
+
+from . import gate, history
+from .command_session import OUTPUT, CommandSession
+from .judge import judge
+from .limits import Limits, read_limits
+from .measure import deaf_to_pipes, measure, say
+from .output import add_verdict_options, finish, require_writable
+from .publish import show, step_summary, write_files
+from .readers import READERS
+from .report import Report
+from .ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
+from .session import ARMS, Session, read_session
+from .words import split_commands
+
+_PROGRAM = "gate"
+_KEPT = "finished pairs are kept, --resume DIR adds more"
+_OWN = "ridgebench"
+_HELP = f"""\
+A command is one quoted text, or words up to the next option of the gate:
+  gate --reader gbench --baseline old/bench --candidate new/bench --threads 4
+  gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' -- --budget 20
+  gate --reader csv --metric value --better higher --baseline ./old.sh --candidate ./new.sh
+  gate --session DIR                  judges the pairs of a session again
+  gate --resume DIR                   goes on with a session that was interrupted
+  gate history FILE.jsonl -o FIGURE   draws what --history collected
+What stands after -- is added to both commands. A command that holds {OUTPUT} writes its result into the file of that
+name; to another one the reader adds the option that makes it write a file. Without a file standard output is read.
+Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
+6 a process or a row failed, 7 device lost, 8 internal error."""
+_MOST_MINUTES = 10080  # a week
+_LONGEST_TIMEOUT = 86400.0  # seconds
+_TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
+_KINDS = ("svg", "png", "pdf")  # of the figure of a history
+_CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median")}
+
+
+def _number(least: float, most: float, kind: type = float) -> Any:
+    """A function that reads a number within limits."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a number from {least:g} to {most:g}")
+        return value
+
+    return read
+
+
+def _make_parser() -> Parser:
+    raw = argparse.RawDescriptionHelpFormatter
+    # Without abbreviations: an option of a command could be one.
+    parser = Parser(prog=_PROGRAM, description=__doc__, epilog=_HELP, formatter_class=raw, allow_abbrev=False)
+    parser.takes_config = False  # the commands that it runs may have such an option
+    add = parser.add_argument
+    add("--baseline", metavar="COMMAND", help="what the other one is measured against")
+    add("--candidate", metavar="COMMAND")
+    add("--reader", choices=(*READERS, _OWN), help="how the result of a process is read")
+    add("--filter", metavar="RE", help="rows to compare")
+    add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag "
+        "of a summary; csv: a column, by default value")
+    add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
+    add("--statistic", choices=("best", "median"), help="what counts of the repetitions of a row in a process; default: "
+        "best for times and Google Benchmark's own rates, else median")
+    add("--pairs", type=_number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
+        help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
+    add("--minutes", type=_number(1e-6, _MOST_MINUTES), metavar="N", help="end the measuring after this time")
+    add("--timeout", type=_number(1e-3, _LONGEST_TIMEOUT), metavar="SECONDS",
+        help=f"of a process; default: {CommandSession.timeout:g}")
+    add("--turns", choices=(PROCESS, SAMPLES),
+        help="of ridgebench on a host: what one side measures before the other's turn")
+    add("--tolerances", type=Path, metavar="FILE", help="TOML: tolerances of rows, and losses that are allowed")
+    add("--out", type=Path, metavar="DIR", help="session; default: results/local/gate-<time>")
+    add("--resume", nargs="?", const=True, metavar="DIR", help="finish a session; without DIR the one of --out")
+    add("--session", type=Path, metavar="DIR", help="judge a session again")
+    add("--md", type=Path, metavar="FILE", help="write a summary in Markdown")
+    add("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
+    add("--history", type=Path, metavar="FILE", help="add a line per row to this file")
+    add("--label", metavar="TEXT", help="of this run in the history, such as a commit")
+    add_verdict_options(parser)
+    return parser
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = _make_parser()
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    commands, rest = split_commands(arguments[:cut], parser._option_string_actions)
+    options = parser.parse_args(rest)
+    options.passed = arguments[cut + 1 :]
+    options.commands = {arm: [*words, *options.passed] for arm, words in commands.items()}
+    if options.resume is True:
+        if options.out is None:
+            parser.error("--resume needs a folder, or --out DIR")
+        options.resume = options.out if (options.out / "session.json").exists() else None
+    elif options.resume is not None:
+        options.resume = Path(options.resume)
+    stored = options.session or options.resume
+    given = (*map(commands.get, ARMS), options.reader)
+    if any(given) and not all(given):
+        parser.error("--baseline, --candidate and --reader go together")
+    if options.session and (options.resume or any(given) or options.minutes or options.pairs):
+        parser.error("--session takes no command, --resume, --minutes or --pairs: it judges what was measured")
+    choices = (options.metric, options.better, options.statistic)
+    if not any(given) and (options.filter or any(choices) or options.passed):
+        parser.error("--filter, --metric, --better, --statistic and arguments after -- go with two commands")
+    if not stored and not all(given):
+        parser.error("--baseline, --candidate and --reader are needed, or --session or --resume")
+    own = options.reader == _OWN
+    if own and (any(choices) or options.timeout):
+        parser.error(f"--metric, --better, --statistic and --timeout are not for --reader {_OWN}")
+    if options.session and options.timeout:
+        parser.error("--timeout is not for --session")
+    if options.turns and not own:
+        parser.error(f"--turns needs --reader {_OWN}")
+    return options
+
+
+def _names(out: Optional[Path]) -> Iterator[Path]:
+    """The folders that a session may have; without --out the next one, where another session took the first."""
+    if out is not None:
+        return iter((out,))
+    first = Path("results/local") / time.strftime("gate-%Y%m%dT%H%M%SZ", time.gmtime())
+    return itertools.chain((first,), (first.with_name(f"{first.name}-{number}") for number in itertools.count(2)))
+
+
+def _make_session(folder: Path, options: argparse.Namespace) -> Session:
+    """The session that the options describe, before its folder is made."""
+    pairs = options.pairs or gate.LOOKS[-1]
+    if options.reader == _OWN:
+        return RidgebenchSession(folder, options.commands, options.filter, most_pairs=pairs, turns=options.turns)
+    more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
+    more |= {"statistic": options.statistic}
+    session = CommandSession(folder, options.commands, options.filter, most_pairs=pairs, **more)
+    session.timeout = options.timeout or session.timeout
+    return session
+
+
+def _new_session(options: argparse.Namespace) -> Session:
+    for folder in _names(options.out):
+        session = _make_session(folder, options)
+        if session.create():
+            return session
+    raise ResultsError(f"{options.out} exists; allowed: a new folder, or --resume {options.out}")
+
+
+def _open_session(folder: Path) -> Session:
+    """A session that is there already. Raises ResultsError."""
+    saved = read_session(folder)
+    kind = RidgebenchSession if saved["reader"] == _OWN else CommandSession
+    keys = (*kind.KEYS, *kind.OWN_KEYS)
+    try:
+        if saved["reader"] not in (_OWN, *READERS):
+            raise ValueError(f"unknown reader {saved['reader']!r}")
+        for key in set(keys) & _TEXTS:
+            if not isinstance(saved[key], (str, type(None))):
+                raise ValueError(f"{key} is not a text")
+            if saved[key] not in _CHOICES.get(key, (saved[key],)):
+                raise ValueError(f"{key} is {saved[key]!r}")
+        more = {key: saved[key] for key in keys}
+        if "timeout" in keys:
+            more["timeout"] = float(saved["timeout"])
+        return kind(folder, {arm: saved[arm] for arm in ARMS}, **more)
+    except (KeyError, TypeError, ValueError) as error:
+        raise malformed(folder / "session.json", error, "not a session") from None
+
+
+def _reopened(options: argparse.Namespace) -> Session:
+    """An interrupted session without the pair that was cut short."""
+    session = _open_session(options.resume)
+    if options.commands:
+        asked = _make_session(options.resume, options)
+        for key in ("commands", "reader", "filter", "metric"):
+            if getattr(asked, key) != getattr(session, key):
+                raise ResultsError(f"{options.resume} is a session of other {key}; allowed: {getattr(session, key)}")
+    session.own()
+    session.drop_pair(session.pairs + 1)
+    session.most_pairs = options.pairs or session.most_pairs
+    if options.timeout:
+        if not isinstance(session, CommandSession):
+            raise CommandError(f"--timeout is not for a session of --reader {_OWN}")
+        session.timeout = options.timeout
+    session.save()
+    return session
+
+
+def _make_report(options: argparse.Namespace, limits: Limits) -> Report:
+    """The report, with the losses marked that the limits allow."""
+
+    def within(session: Session) -> Limits:
+        return replace(limits, pairs=session.most_pairs)
+
+    if options.session:
+        session = _open_session(options.session)
+        report = judge(session, within(session), options.allow_mismatch)
+    else:
+        with deaf_to_pipes():
+            session = _reopened(options) if options.resume else _new_session(options)
+            if not session.has_locks:
+                say(f"the file system of {session.folder} has no locks: no other comparison is kept out of it")
+            report = measure(session, within(session), options.allow_mismatch, options.minutes)
+            say(f"session: {session.folder}")
+    limits.allow(report)
+    return report
+
+
+def _draw_history(arguments: list[str]) -> int:
+    """Draws a history."""
+    parser = Parser(prog=f"{_PROGRAM} history", description="Draws how the rows of a gate changed from run to run.")
+    parser.add_argument("history", type=Path, metavar="FILE.jsonl")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(_KINDS)}")
+    parser.add_argument("--filter", metavar="RE", help="rows to draw")
+    options = parser.parse_args(arguments)
+    kind = options.out.suffix.removeprefix(".").lower()
+    if kind not in _KINDS:
+        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join(_KINDS)}")
+    from . import trend  # Matplotlib takes long to import
+
+    rows = trend.series(history.read_history(options.history), options.filter)
+    trend.save(rows, options.history.name, options.out, kind)
+    print(f"{one_line(str(options.out))}: {counted(len(rows), 'row')}")
+    return OK
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["history"]:
+        return _draw_history(arguments[1:])
+    options = _parse(arguments)
+
+    def make() -> Report:
+        for path in (options.md, options.junit, options.history, step_summary()):
+            require_writable(path)
+        history.require_history(options.history)
+        return _make_report(options, read_limits(options.tolerances, options.preset))
+
+    return finish(make, options, _PROGRAM, show, lambda report: write_files(report, options), _KEPT)

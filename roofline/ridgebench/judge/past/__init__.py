@@ -1,0 +1,1 @@
+"""A machine against its own past: baselines, checks of a node, drift."""
