@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from ridgebench import tables
+from ridgebench.pages import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ridgebench.fleet.judging import outlier, pooling, rates, simulated
+from ridgebench.fleet.judging import outlier, pooling, rates
 from ridgebench.fleet.judging.scoring import SHEET_FLOOR
+from ridgebench.pages import fleet_error_rates
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -153,7 +154,7 @@ RATES = [(8, 0.005, 0, 0), (8, 0.01, 0, 0.025), (16, 0.01, 0, 0.025), (64, 0.01,
 @pytest.mark.parametrize(("size", "spread", "wide", "most"), RATES)
 def test_false_flags_and_findings_of_simulated_reports_are_those_stated(size, spread, wide, most):
     """The report must not promise less false flags than there are, nor more findings."""
-    found = simulated.simulated(size, spread, wide, fleets=400, seed=7)
+    found = fleet_error_rates.simulated(size, spread, wide, fleets=400, seed=7)
     assert found.confirmed <= found.reports <= most
     assert found.flags <= found.stated + 3 * np.sqrt(max(found.stated, 0.003) / 400)
     for slower in rates.SLOWER:
@@ -164,14 +165,14 @@ def test_false_flags_and_findings_of_simulated_reports_are_those_stated(size, sp
 
 
 def test_at_two_percent_a_row_misses_what_is_five_percent_slow():
-    found = simulated.simulated(64, 0.02, fleets=100, seed=3)
+    found = fleet_error_rates.simulated(64, 0.02, fleets=100, seed=3)
     assert found.slow_once[0.05] < 0.1 and found.reports < 0.05
 
 
 def test_each_line_of_the_table_fills_its_header(monkeypatch):
-    monkeypatch.setattr(simulated, "FLEETS", 20)
-    monkeypatch.setattr(simulated, "LINES", simulated.LINES[:2])
-    head, _, *lines = simulated.simulated_table().splitlines()[:4]
+    monkeypatch.setattr(fleet_error_rates, "FLEETS", 20)
+    monkeypatch.setattr(fleet_error_rates, "LINES", fleet_error_rates.LINES[:2])
+    head, _, *lines = fleet_error_rates.simulated_table().splitlines()[:4]
     assert all(line.startswith("| 8 |") and line.count("|") == head.count("|") for line in lines)
 
 

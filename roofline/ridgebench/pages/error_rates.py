@@ -8,7 +8,8 @@ import numpy as np
 
 from ridgebench.base.printers import markdown_table
 from ridgebench.judge import gate
-from ridgebench.result_tables import captioned
+
+from .result_tables import captioned
 
 VERDICTS = (gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED, gate.NOT_GATED)
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from golden import GOLDEN, ROOT
-from ridgebench import tables
 from ridgebench.base.files import ResultsError
-from ridgebench.data.duels import NONE, load_duels
+from ridgebench.data.duels import load_duels
+from ridgebench.pages.duel_tables import NONE
+from ridgebench.pages import tables
 
 RATIO = {
     "ratio": 0.98, "ci_low": 0.979, "ci_high": 0.981, "verdict": "faster", "block": 1, "widened": 1.0, "full_clock": None, "capped": None,

@@ -12,7 +12,7 @@ from ridgebench.data.view import View, make_view
 from ridgebench.figures.page import error_vs_speed, finding, titles
 from ridgebench.figures.page.page import fits
 from ridgebench.figures.page.roofs import measured_roofs
-from ridgebench.result_tables import MARGIN
+from ridgebench.pages.result_tables import MARGIN
 
 SERVED_BY_CACHE, SHORT_ROTATION, PARTIAL_RATE = "served_by_cache", "short_rotation", "partial_rate"  # flags
 PUBLISHED = sorted(path.parent for path in ROOT.glob("results/*/*/records.jsonl") if path.parent.parent.name != "local")

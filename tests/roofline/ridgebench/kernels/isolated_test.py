@@ -320,7 +320,7 @@ def test_the_end_of_the_program_is_an_error_with_its_code(script, code, line, pr
 
 
 def test_the_command_is_for_processes_of_the_program(tmp_path):
-    from ridgebench import serve
+    from ridgebench.kernels import serve
 
     with pytest.raises(command_line.CommandError, match="serve is for processes that `run` and `duel` start"):
         serve.main([sys.executable, str(tmp_path)])

@@ -45,9 +45,9 @@ def _is_socket() -> bool:
 
 def _serve(path: str, name: str) -> NoReturn:
     """Imports the file and answers the program's commands. Raises where the file cannot be served."""
-    from ridgebench.kernels import library
-    from ridgebench.kernels.callbacks import empty_launch
-    from ridgebench.kernels.run import Run
+    from . import library
+    from .callbacks import empty_launch
+    from .run import Run
 
     library.SERVING = True
     library.library()
@@ -60,7 +60,7 @@ def _serve(path: str, name: str) -> NoReturn:
 
 def _imported(path: str) -> ModuleType:
     """The module of a file, whose folder is the last in which it finds others. No compiled file is read or left."""
-    from ridgebench.kernels.callbacks import raised
+    from .callbacks import raised
 
     module = ModuleType(f"{Path(path).stem} of --load")  # a name that no import takes
     module.__file__ = path
@@ -77,7 +77,7 @@ def _imported(path: str) -> ModuleType:
 
 def _kernels_of(module: ModuleType, name: str) -> list[Any]:
     """The kernel, or the list of kernels, that the module calls `name`."""
-    from ridgebench.kernels.operation import Kernel
+    from .operation import Kernel
 
     def found(value: Any) -> list[Any]:
         all_of = list(value) if isinstance(value, _LIST) else [value]

@@ -12,7 +12,8 @@ from ridgebench.data.doubts import UNSETTLED
 from ridgebench.data.judged import ABOVE_ROOF
 from ridgebench.data.records import Row
 from ridgebench.data.view import ORDER, View
-from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
+
+from .result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
 
 _NONE = "–"
 _NT = "nt"  # the layout of a linear layer's forward product

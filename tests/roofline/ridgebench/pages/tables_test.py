@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
-from ridgebench import ladder_tables, result_tables, tables
-from ridgebench.result_tables import MARGIN, captioned, format_names
+from ridgebench.pages import ladder_tables, result_tables, tables
+from ridgebench.pages.result_tables import MARGIN, captioned, format_names
 from golden import GOLDEN, ROOT, read_environment
 
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ridgebench.base.printers import markdown_table
-from ridgebench.result_tables import captioned
+from ridgebench.fleet.judging import outlier
+from ridgebench.fleet.judging.rates import SLOWER, chance, false_flags, median_row
 
-from . import outlier
-from .rates import SLOWER, chance, false_flags, median_row
+from .result_tables import captioned
 
 FLEETS = 2_000  # simulated reports of each line
 _ROWS = 12  # rows in two passes, as the quick suite has

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 from golden import ROOT
 
-from ridgebench import access_picture
 from ridgebench.base.files import ResultsError
+from ridgebench.pages import access_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 WIDEST_LETTER = 0.62  # of a letter, over the size of the font

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from golden import GOLDEN, read_environment, read_records
-from ridgebench import tables
+from ridgebench.pages import tables
 
 GPU = {"name": "cuda:0", "model": "NVIDIA H100 80GB HBM3", "backend": "cuda", "launch_gap_s": 4e-6, "graph_gap_s": None}
 

@@ -27,21 +27,23 @@ from functools import cache
 from pathlib import Path
 from typing import Optional
 
-from ridgebench import access_picture
 from ridgebench.base.command_line import OK, ROOT, STALE, USAGE, Parser, fail
 from ridgebench.base.files import ResultsError, write_named
 from ridgebench.base.printers import markdown_table
 from ridgebench.base.text import markdown
-from ridgebench.data.duels import NONE as NO_DUEL
-from ridgebench.data.duels import duel_table, load_duels, published_duels
+from ridgebench.data.duels import load_duels, published_duels
 from ridgebench.data.records import load_run, read_environment
 from ridgebench.data.view import View, make_view
-from ridgebench.fleet.judging.simulated import simulated_table as fleet_table
-from ridgebench.ladder_tables import Source, table_over_runs
-from ridgebench.pages.error_rates import newest as newest_proof
-from ridgebench.pages.error_rates import simulated_table
-from ridgebench.pages.error_rates import table as gate_table
-from ridgebench.result_tables import operation_table, operations_table
+
+from . import access_picture
+from .duel_tables import NONE as NO_DUEL
+from .duel_tables import duel_table
+from .error_rates import newest as newest_proof
+from .error_rates import simulated_table
+from .error_rates import table as gate_table
+from .fleet_error_rates import simulated_table as fleet_table
+from .ladder_tables import Source, table_over_runs
+from .result_tables import operation_table, operations_table
 
 _SIGNALS = {-9: "killed"}
 _NO_RUN = "no published run"
