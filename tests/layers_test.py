@@ -1,7 +1,8 @@
 """The layers of the folders, circles of headers, modules and packages, opening comments of techniques, and names that are used once.
 
 kernels/common <- kernels/<operation>; kernels/common <- roofline <- harness. In harness: base <- device <- measure
-<- cli <- c, and base <- results <- measure. A second half plants each violation in a small tree and expects it to be found.
+<- cli <- c, and base <- results <- measure. In the Python package: base <- data <- figures, exchange <- judge <- fleet <- pages. A
+second half plants each violation in a small tree and expects it to be found.
 """
 
 import ast
@@ -39,6 +40,24 @@ CUDA_HEADER = re.compile(r"^(cuda|cublas|cub/|nvml|nvtx|nvToolsExt|cooperative_g
 CALLS_CUDA = re.compile(r"/cuda/.*\.cpp$|/cublas[a-z_]*\.cpp$")
 DEVICE_CODE = re.compile(r"__global__|__device__|<<<")
 PACKAGE = "roofline/ridgebench"
+# Folder of the Python package -> folders that its modules may import, besides their own; "" has the modules of no folder.
+MAY_IMPORT = {
+    "base": set(),
+    "data": {"base"},
+    "figures/page": {"base", "data"},
+    "figures/slides": {"base", "data", "figures/page"},
+    "figures/html": {"base", "data", "figures/page", "figures/slides"},
+    "figures/playground": {"base", "data", "figures/page"},
+    "figures": {"base", "data", "figures/page", "figures/slides"},
+    "exchange": {"base", "data"},
+    "exercises": {"base", "data", "exchange"},
+    "gpu_check": {"base", "data"},
+    "kernels": {"base", "data"},
+    "judge": {"base", "data", "figures/page", "exchange"},
+    "fleet": {"base", "data", "figures/page", "figures/html", "judge"},
+    "pages": {"base", "data", "judge", "fleet"},
+    "": {"base"},
+}
 OPENING_COMMENT_LINES = range(2, 9)
 
 
@@ -126,6 +145,25 @@ def imported_commands(root: Path) -> list[str]:
     return [f"{PACKAGE}/{name.replace('.', '/')}.py imports the command {', '.join(names)}" for name, names in found.items() if names]
 
 
+def folder_of(name: str) -> str:
+    """The folder of a module as MAY_IMPORT names it; its first folder if MAY_IMPORT has none of them."""
+    parts = name.strip(".").split(".")[: None if name.endswith(".") else -1]
+    return next(("/".join(parts[:depth]) for depth in (2, 1) if "/".join(parts[:depth]) in MAY_IMPORT), "".join(parts[:1]))
+
+
+def forbidden_imports(root: Path) -> list[str]:
+    """A module that imports one of a folder that does not lie below its own."""
+    known, found = modules(root), []
+    for name, path in known.items():
+        here, shown = folder_of(name), path.relative_to(root).as_posix()
+        if here not in MAY_IMPORT:
+            found.append(f"{shown} is in no layer; allowed: {', '.join(filter(None, MAY_IMPORT))}")
+            continue
+        ends = {one for one in imported(name, path, known) if folder_of(one) not in MAY_IMPORT[here] | {here}}
+        found += [f"{shown} imports {one}" for one in sorted(ends)]
+    return found
+
+
 def circles_of_packages(root: Path) -> list[str]:
     """A folder of the package that needs itself by way of others. A command may draw on all."""
     known, commands = modules(root), commands_of(root)
@@ -209,6 +247,7 @@ RULES = [
     circles_of_headers,
     circles_of_modules,
     circles_of_packages,
+    forbidden_imports,
     imported_commands,
     without_opening_comment,
 ]
@@ -241,12 +280,12 @@ SOUND = {
     "harness/measure/case.hpp": '#include "harness/device/device.hpp"\n#include "harness/results/record.hpp"\n',
     "harness/cli/run.cpp": '#include "harness/measure/case.hpp"\n',
     "harness/c/own_run.cpp": '#include "harness/cli/run.hpp"\n',
-    "roofline/ridgebench/files.py": "import json\n",
-    "roofline/ridgebench/plot/page.py": "from ridgebench.files import read\nfrom . import style\n",
-    "roofline/ridgebench/plot/style.py": "from ..files import write\n",
-    "roofline/ridgebench/plot/cli.py": "from ridgebench.report import lines\n",
-    "roofline/ridgebench/report/lines.py": "from ridgebench.plot import page\n",
-    "roofline/ridgebench/__main__.py": 'COMMANDS = {"plot": ("plot.cli", "Draw")}\n',
+    "roofline/ridgebench/base/files.py": "import json\n",
+    "roofline/ridgebench/figures/page/page.py": "from ridgebench.base.files import read\nfrom . import style\n",
+    "roofline/ridgebench/figures/page/style.py": "from ...base.files import write\n",
+    "roofline/ridgebench/figures/plot.py": "from .page import page\n",
+    "roofline/ridgebench/judge/trend.py": "from ridgebench.figures.page import page\n",
+    "roofline/ridgebench/__main__.py": 'COMMANDS = {"plot": ("figures.plot", "Draw")}\n',
 }
 
 
@@ -293,10 +332,16 @@ def test_a_sound_tree_passes(tmp_path):
         (cu_without_device_code, "kernels/relu/tile.cu", COMMENT + '#include "kernels/common/cuda/types.cuh"\n'),
         (circles_of_headers, "harness/base/clock.hpp", '#include "harness/base/clock.hpp"\n'),
         (circles_of_headers, "harness/device/device.hpp", '#include "harness/measure/case.hpp"\n'),
-        (circles_of_modules, "roofline/ridgebench/files.py", "from ridgebench.files import read\n"),
-        (circles_of_modules, "roofline/ridgebench/files.py", "def f():\n    from ridgebench.plot import page\n"),
-        (circles_of_modules, "roofline/ridgebench/files.py", "import ridgebench.plot.page\n"),
-        (imported_commands, "roofline/ridgebench/plot/style.py", "from .cli import main\n"),
+        (circles_of_modules, "roofline/ridgebench/base/files.py", "from ridgebench.base.files import read\n"),
+        (circles_of_modules, "roofline/ridgebench/figures/page/page.py", "def f():\n    from ridgebench.judge import trend\n"),
+        (circles_of_modules, "roofline/ridgebench/figures/page/page.py", "import ridgebench.judge.trend\n"),
+        (forbidden_imports, "roofline/ridgebench/base/text.py", "from ridgebench.judge import trend\n"),
+        (forbidden_imports, "roofline/ridgebench/data/view.py", "def f():\n    from ..figures.page import style\n"),
+        (forbidden_imports, "roofline/ridgebench/figures/page/panel.py", "from ridgebench.figures import plot\n"),
+        (forbidden_imports, "roofline/ridgebench/exchange/stream.py", "from ridgebench.judge import trend\n"),
+        (forbidden_imports, "roofline/ridgebench/text.py", "from ridgebench.judge import trend\n"),
+        (forbidden_imports, "roofline/ridgebench/other/new.py", "\n"),
+        (imported_commands, "roofline/ridgebench/figures/page/style.py", "from ..plot import main\n"),
         (without_opening_comment, "kernels/relu/naive.cpp", "// One line.\nint x;\n"),
         (without_opening_comment, "kernels/relu/naive.cu", "\n" + COMMENT),
         (without_opening_comment, "kernels/relu/naive.cpp", "// Line.\n" * 9),
@@ -309,9 +354,10 @@ def test_a_violation_is_found(tmp_path, rule, path, text):
 
 
 def test_a_circle_of_packages_is_found(tmp_path):
-    root = tree(tmp_path, SOUND | {"roofline/ridgebench/plot/style.py": "from ridgebench.report import lines\n"})
+    files = {"figures/page/style.py": "from ridgebench.judge import report\n", "judge/report.py": "\n"}
+    root = tree(tmp_path, SOUND | {f"{PACKAGE}/{path}": text for path, text in files.items()})
     (found,) = circles_of_packages(root)
-    assert found.startswith(f"{PACKAGE}/") and {"plot", "report"} <= set(found.split())
+    assert found.startswith(f"{PACKAGE}/") and {"figures", "judge"} <= set(found.split())
 
 
 # Names at file scope: functions, constants and types.
