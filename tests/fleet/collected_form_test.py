@@ -9,11 +9,10 @@ import pytest
 from command_line import schema
 from damaged import attempt, change_node, collect, odd
 from ridgebench.base.command_line import CommandError
-from ridgebench.fleet import stored, summary
+from ridgebench.fleet import findings, stored, summary
 from ridgebench.fleet.cli import main as fleet_main
 from ridgebench.fleet.gpu import DONE, FAILED, Gpu
-from ridgebench.fleet.judging import findings
-from ridgebench.fleet.judging.judge import assess
+from ridgebench.fleet.judge import assess
 from ridgebench.fleet.render import exports
 from synthetic_fleet import PLANNED, template, text_of, write_node, write_results
 

@@ -9,11 +9,10 @@ from command_line import schema
 from damaged import attempt, collect
 from golden import change_records
 from made_fleet import FACTS, at, changed, make_fleet, slowed
-from ridgebench.fleet import stored
-from ridgebench.fleet.judging import findings
-from ridgebench.fleet.judging.judge import assess
-from ridgebench.fleet.judging.states import code_of
+from ridgebench.fleet import findings, stored
+from ridgebench.fleet.judge import assess
 from ridgebench.fleet.render import exports
+from ridgebench.fleet.states import code_of
 from synthetic_fleet import PASSES, PLANNED, write_results
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import made_fleet as made
 import pytest
 from made_fleet import CAPPED, FACTS, at, changed, lost, make_fleet, slowed, troubled
-from ridgebench.fleet.judging import findings, rates
-from ridgebench.fleet.judging.judge import assess
-from ridgebench.fleet.judging.states import Verdict, code_of, measured_again
+from ridgebench.fleet import findings, peers
+from ridgebench.fleet.judge import assess
 from ridgebench.fleet.manifest import Manifest, Node
+from ridgebench.fleet.states import Verdict, code_of, measured_again
 from synthetic_fleet import PLANNED
 
 CAPPED_ROW = next(iter(CAPPED))
@@ -212,7 +212,7 @@ def test_the_expected_false_flags_are_those_of_all_groups():
     fleet = make_fleet(6, spread=0.02)
     other = {(f"gn{node}", n): (lambda gpu: replace(gpu, facts={**FACTS, "driver": "570"})) for node in (5, 6) for n in range(8)}
     found = assess(changed(fleet, other))
-    parts = [rates.expected(group.columns, 1).false_flags for group in found.groups]
+    parts = [peers.expected(group.columns, 1).false_flags for group in found.groups]
     assert len(parts) == 2 and min(parts) > 0 and found.expected.false_flags == pytest.approx(sum(parts))
 
 

@@ -8,7 +8,7 @@ import pytest
 from fleet_page import Page
 from made_fleet import at, changed, make_fleet, slowed, troubled
 from ridgebench.figures.page.style import contrast
-from ridgebench.fleet.judging.judge import assess
+from ridgebench.fleet.judge import assess
 from ridgebench.fleet.render import colours, layout, page
 
 

@@ -16,8 +16,8 @@ from golden import full_disk
 from fleet_page import Page
 from made_fleet import ROWS, lost, make_fleet, troubled
 from ridgebench.__main__ import main
-from ridgebench.fleet.judging import findings
-from ridgebench.fleet.judging.judge import assess
+from ridgebench.fleet import findings
+from ridgebench.fleet.judge import assess
 from ridgebench.fleet.render import exports, files, markdown
 from synthetic_fleet import healthy, write_fleet
 

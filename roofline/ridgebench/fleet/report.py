@@ -15,9 +15,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Returns the exit code of the gravest state; docs/operate/fleet.md lists them."""
-    from .collect import collect  # Matplotlib and the figures take a second to load; --help does without
-    from .judging.judge import assess
-    from .judging.past import read_past
+    from .collect import collect
+    from .judge import assess
+    from .past import read_past
     from .render import files
 
     past = read_past(options.baseline) if options.baseline else None

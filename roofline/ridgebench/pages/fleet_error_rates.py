@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ridgebench.base.printers import markdown_table
-from ridgebench.fleet.judging import outlier
-from ridgebench.fleet.judging.rates import SLOWER, chance, false_flags, median_row
+from ridgebench.fleet import peers
+from ridgebench.fleet.peers import SLOWER, chance, false_flags, median_row
 
 from .result_tables import captioned
 
@@ -32,8 +32,8 @@ class _Simulated(NamedTuple):
     stated_once: dict[float, float]  # the chance that the reports themselves state for the median row, mean
 
 
-def _of_fleet(columns: outlier.Columns, fleet: int) -> outlier.Columns:
-    return outlier.Columns(*(part[fleet * _COLUMNS : (fleet + 1) * _COLUMNS] for part in columns))
+def _of_fleet(columns: peers.Columns, fleet: int) -> peers.Columns:
+    return peers.Columns(*(part[fleet * _COLUMNS : (fleet + 1) * _COLUMNS] for part in columns))
 
 
 def _draw(random: np.random.Generator, size: int, fleets: int, spreads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,8 +48,8 @@ def _found_slow(values: np.ndarray, pools: np.ndarray, slower: float) -> np.ndar
     """[fleet, column]: whether the first GPU of each fleet is found slow, if it is slower by this share in all rows."""
     changed = values.copy()
     changed[0] *= 1 - slower
-    columns = outlier.columns_of(changed, pools, len(values) * _COLUMNS)
-    return outlier.scores(changed[:1], columns).slow.reshape(-1, _COLUMNS)
+    columns = peers.columns_of(changed, pools, len(values) * _COLUMNS)
+    return peers.scores(changed[:1], columns).slow.reshape(-1, _COLUMNS)
 
 
 def simulated(size: int, spread: float, wide: int = 0, fleets: int = 400, seed: int = 1) -> _Simulated:
@@ -65,9 +65,9 @@ def simulated(size: int, spread: float, wide: int = 0, fleets: int = 400, seed: 
         number = min(batch, fleets - start)
         values, again = _draw(random, size, number, spreads)
         pools = np.repeat(np.arange(number), _COLUMNS)
-        columns = outlier.columns_of(values, pools, size * _COLUMNS)
-        slow = outlier.scores(values, columns).slow.reshape(size, number, _COLUMNS)
-        both = slow & outlier.scores(again, columns).slow.reshape(slow.shape)
+        columns = peers.columns_of(values, pools, size * _COLUMNS)
+        slow = peers.scores(values, columns).slow.reshape(size, number, _COLUMNS)
+        both = slow & peers.scores(again, columns).slow.reshape(slow.shape)
         flags += int(slow.any(axis=2).sum())
         reports += int(slow.any(axis=(0, 2)).sum())
         confirmed += int(both.any(axis=(0, 2)).sum())

@@ -6,13 +6,12 @@ Numbers in the cells, signs and outlines say the same without colour.
 from typing import NamedTuple
 
 from ridgebench.figures.page.style import THEMES, contrast
-
-from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
-from ..judging import outlier
-from ..judging.states import INCOMPLETE, NOT_COMPARABLE, UNHEALTHY, WRONG
+from ridgebench.fleet import peers
+from ridgebench.fleet.gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
+from ridgebench.fleet.states import INCOMPLETE, NOT_COMPARABLE, UNHEALTHY, WRONG
 
 # Upper ends of the steps, as ratios to the median; the two limits of the rule are among them.
-STEPS = (1 - outlier.FAIL, 1 - outlier.FLOOR, 0.98, 1.02, 1 + outlier.FLOOR, 1 + outlier.FAIL)
+STEPS = (1 - peers.FAIL, 1 - peers.FLOOR, 0.98, 1.02, 1 + peers.FLOOR, 1 + peers.FAIL)
 NAMES = ("below 94 %", "94 to 97 %", "97 to 98 %", "98 to 102 %", "102 to 103 %", "103 to 106 %", "above 106 %")
 _FILLS = {
     "light": ("#b84a00", "#ee9a5e", "#f9dcc4", "#ececec", "#cfe4f2", "#79b4dc", "#00609a"),

@@ -5,12 +5,11 @@ from typing import NamedTuple, Optional
 
 from ridgebench.base import units
 from ridgebench.base.units import digits
-
-from ..gpu import Reading
-from ..judging.findings import name_of
-from ..judging.judge import Assessment
-from ..judging.matrix import PASSES
-from ..judging.states import Mark, Verdict
+from ridgebench.fleet.findings import name_of
+from ridgebench.fleet.gpu import Reading
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.matrix import PASSES
+from ridgebench.fleet.states import Mark, Verdict
 
 UNKNOWN = "–"
 HEAD = ("GPU", "row", "value", "of median", "of data sheet", "z", "clock", "temperature", "power", "clock events",

@@ -4,12 +4,11 @@ import math
 from typing import Any, Optional
 
 from ridgebench.base.text import one_line
-
-from ..judging import findings as found
-from ..judging.judge import Assessment
-from ..judging.matrix import Group
-from ..judging.states import Mark, Verdict, code_of
-from ..manifest import text_of
+from ridgebench.fleet import findings as found
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.manifest import text_of
+from ridgebench.fleet.matrix import Group
+from ridgebench.fleet.states import Mark, Verdict, code_of
 
 _SCHEMA = "urn:ridgebench:fleet_report:1"
 

@@ -5,11 +5,11 @@ from typing import Any, Iterator
 
 from ridgebench.base.command_line import OK
 from ridgebench.base.printers import ERROR, FAILURE, PASSED, SKIPPED, Judged, Sample, csv_table, junit, prometheus
+from ridgebench.fleet import findings as found
+from ridgebench.fleet.gpu import FAILED, MISSING, STARTED
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.states import SLOW_ONCE, WRONG, Verdict, code_of
 
-from ..gpu import FAILED, MISSING, STARTED
-from ..judging import findings as found
-from ..judging.judge import Assessment
-from ..judging.states import SLOW_ONCE, WRONG, Verdict, code_of
 from .document import known
 
 COLUMNS = ("node", "index", "uuid_hash", "model", "state", "severity", "confirmed", "attempt", "lowest_pass", "lowest_row",

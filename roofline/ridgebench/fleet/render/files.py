@@ -9,11 +9,11 @@ from ridgebench.base.command_line import CommandError, code_of, what_failed
 from ridgebench.base.files import output_folder, write_at_once
 from ridgebench.base.printers import aligned, json_text
 from ridgebench.base.text import one_line
+from ridgebench.fleet import findings as found
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.places import REPORT
 
 from . import document, exports, markdown, page, picture
-from ..judging import findings as found
-from ..judging.judge import Assessment
-from ..places import REPORT
 
 _MOST_LINES = 20  # of findings on the terminal
 _COLUMNS = 100

@@ -7,9 +7,9 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from ..judging.judge import Assessment
-from ..judging.node_effects import slots_of
-from ..judging.states import FINE, SLOW, STATES
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.matrix import slots_of
+from ridgebench.fleet.states import FINE, SLOW, STATES
 
 MOST_GPUS = 2048  # that the map shows one by one
 WIDTH = 1176  # px of the page

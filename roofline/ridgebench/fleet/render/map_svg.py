@@ -6,10 +6,10 @@ from typing import Any, Optional
 import numpy as np
 
 from ridgebench.figures.html.svg import element
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.states import FAST, FINE, SLOW
 
 from . import colours
-from ..judging.judge import Assessment
-from ..judging.states import FAST, FINE, SLOW
 from .layout import Cell, Layout, is_slow, lowest, state_of
 
 

@@ -6,9 +6,9 @@ from typing import Collection
 from ridgebench.base.printers import markdown_table
 from ridgebench.base.text import clean, markdown, markdown_code
 from ridgebench.base.units import counted
+from ridgebench.fleet import findings as found
+from ridgebench.fleet.judge import Assessment
 
-from ..judging import findings as found
-from ..judging.judge import Assessment
 from .details import HEAD, details, rate, share
 
 MOST = 50  # lines of a table

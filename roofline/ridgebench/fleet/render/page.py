@@ -7,12 +7,12 @@ from pathlib import Path
 from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.units import and_more, counted
 from ridgebench.figures.html import page as run_page
+from ridgebench.fleet import findings as found
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.manifest import text_of
+from ridgebench.fleet.states import FAIL, FAST, FINE, STATES, WARN
 
 from . import colours, map_svg, strips, tables
-from ..judging import findings as found
-from ..judging.judge import Assessment
-from ..judging.states import FAIL, FAST, FINE, STATES, WARN
-from ..manifest import text_of
 from .layout import by_node, make_layout
 
 _ASSETS = Path(__file__).parent / "assets"

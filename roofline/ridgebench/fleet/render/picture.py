@@ -12,12 +12,12 @@ from ridgebench.figures.page import labels
 from ridgebench.figures.page.drawing import drawing, write
 from ridgebench.figures.page.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
 from ridgebench.figures.page.style import NORMAL, SMALL, THEMES, Theme
+from ridgebench.fleet import findings as found
+from ridgebench.fleet.gpu import MISSING
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.states import SLOW
 
 from . import colours
-from ..gpu import MISSING
-from ..judging import findings as found
-from ..judging.judge import Assessment
-from ..judging.states import SLOW
 from .layout import MOST_GPUS, Cell, Layout, by_node, is_slow, make_layout, state_of
 from .map_svg import lowest_ratio, percent
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from ridgebench.base.text import ends
 from ridgebench.figures.html.svg import element
+from ridgebench.fleet.findings import name_of
+from ridgebench.fleet.judge import Assessment
+from ridgebench.fleet.states import FAST, SLOW
 
-from ..judging.findings import name_of
-from ..judging.judge import Assessment
-from ..judging.states import FAST, SLOW
 from .details import UNKNOWN
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 1176, 340, 66, 26  # px

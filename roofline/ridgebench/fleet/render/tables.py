@@ -5,9 +5,9 @@ from typing import Collection, Iterable
 
 from ridgebench.base.printers import html_table
 from ridgebench.base.units import counted
+from ridgebench.fleet import findings as found
+from ridgebench.fleet.judge import Assessment
 
-from ..judging import findings as found
-from ..judging.judge import Assessment
 from .details import HEAD, details, rate, share
 
 _MOST = 200  # lines of a table; report.json and gpus.csv have all

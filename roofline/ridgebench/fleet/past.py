@@ -15,12 +15,10 @@ from ridgebench.judge.past.baseline_store import BUILDS, FEWEST_RUNS, Baseline, 
 from ridgebench.judge.power_states import DIFFER
 from ridgebench.judge.report import Comparison, with_words
 
-from ..gpu import DONE, Gpu, Reading
-from ..results_folder import facts_of
-from .conditions import becomes
+from .gpu import DONE, Gpu, Reading
 from .matrix import KEYS, PASSES, unfrozen
-from .states import FAIL, SLOW, Verdict
-
+from .results_folder import facts_of
+from .states import FAIL, SLOW, Verdict, becomes
 
 class _Measured(NamedTuple):
     """A reading as compare_row() takes a row."""

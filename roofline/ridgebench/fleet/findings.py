@@ -8,11 +8,10 @@ import numpy as np
 from ridgebench.base.text import cut
 from ridgebench.base.units import and_more, counted, enumerate_words
 
-from ..gpu import DUPLICATE
-from .conditions import MOVED
+from .gpu import DUPLICATE
 from .judge import Assessment
 from .matrix import Group, unfrozen
-from .states import FAIL, FAST, FINE, INFO, SLOW, STATES, WARN, Verdict, measured_again
+from .states import FAIL, FAST, FINE, INFO, MOVED, SLOW, STATES, WARN, Verdict, measured_again
 
 _SEVERITIES = (FAIL, WARN, INFO)
 _MOST_NODES = 4  # that a text names

@@ -1,4 +1,7 @@
-"""The verdict of each GPU of a fleet."""
+"""The verdict of each GPU of a fleet.
+
+GPUs that differ from the fleet in a key that must agree: whether that is news, and how far their rates are from the fleet's.
+"""
 
 from dataclasses import dataclass
 from typing import Optional
@@ -9,15 +12,72 @@ from ridgebench.base.command_line import OK
 from ridgebench.base.units import and_more
 from ridgebench.data.records import BROKEN
 
-from . import outlier, rates
-from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
-from .conditions import becomes, judge_conditions
-from .groups import oddity
-from .matrix import Column, Group, Matrix, line_of, make_matrix, places
-from .next_steps import next_step
+from . import peers
+from .gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
+from .matrix import (
+    KEYS, SHEET_FLOOR, Column, Group, Matrix, Scored, below_floor, judged_groups, line_of, make_matrix, of_whole_node, places,
+    score,
+)  # fmt: skip
 from .past import Past, judge_past, require_comparable
-from .scoring import SHEET_FLOOR, Scored, below_floor, judged_groups, of_whole_node, score
-from .states import FAIL, FAST, FINE, INFO, NOT_COMPARABLE, SLOW, STATES, WARN, WRONG, Mark, Verdict, code_of
+from .states import (
+    FAIL, FAST, FINE, INFO, NOT_COMPARABLE, SLOW, STATES, WARN, WRONG, Mark, Verdict, becomes, code_of, judge_conditions,
+    next_step,
+)  # fmt: skip
+
+_LEAST_SHARE = 0.1  # of all GPUs: the GPUs of another model that are as many are a part of the site, and no slip
+_MOST_KEYS = 3  # that a text names
+_MODEL = "model"
+
+
+def _model_of(group: Group) -> str:
+    return str(group.key[KEYS.index(_MODEL)])
+
+
+def _reference_of(group: Group, groups: list[Group]) -> Group:
+    """The largest group of the same model, with which a group is compared."""
+    return next(other for other in groups if _model_of(other) == _model_of(group))
+
+
+def _is_odd(group: Group, groups: list[Group]) -> bool:
+    """True if the keys of a group are news: eight GPUs that agree with each other may all be set wrongly.
+
+    The largest group of a model is none if it has a tenth of all GPUs, and is large enough to be judged by itself.
+    """
+    if group is groups[0]:
+        return False
+    total = sum(len(other.members) for other in groups)
+    own_fleet = _reference_of(group, groups) is group and len(group.members) >= _LEAST_SHARE * total
+    return not own_fleet or group.columns is None
+
+
+def _below_fleet(group: Group, groups: list[Group], columns: list[Column]) -> Optional[tuple[float, str]]:
+    """The largest loss of the group's medians against the fleet's, as a share with its text; None if none is slow."""
+    reference = _reference_of(group, groups)
+    if reference is group or group.columns is None or reference.columns is None:
+        return None
+    ratio = group.columns.median / reference.columns.median
+    low = np.flatnonzero(ratio < 1 - peers.FLOOR)
+    if not len(low):
+        return None
+    worst = int(low[np.argmin(ratio[low])])
+    more = and_more(len(low) - 1, "in ")
+    unit = " per clock" if columns[worst].per_clock else ""
+    loss = 1 - float(ratio[worst])
+    return loss, f"{100 * loss:.1f} % below the fleet's median{unit} in {columns[worst].name}{more}"
+
+
+def _differs_text(group: Group) -> str:
+    more = and_more(len(group.differs) - _MOST_KEYS)
+    return "; ".join(group.differs[:_MOST_KEYS]) + more
+
+
+def _oddity(group: Group, groups: list[Group], columns: list[Column]) -> Optional[tuple[str, str]]:
+    """Severity and reason for the GPUs of a group whose keys are news; None for others."""
+    if not _is_odd(group, groups):
+        return None
+    loss = _below_fleet(group, groups, columns)
+    severity = FAIL if loss and loss[0] > peers.FAIL else WARN
+    return severity, "; ".join(filter(None, (_differs_text(group), loss[1] if loss else "")))
 
 
 @dataclass(frozen=True)
@@ -29,7 +89,7 @@ class Assessment:
     groups: list[Group]
     scored: Scored
     verdicts: list[Verdict]
-    expected: rates.Expected
+    expected: peers.Expected
 
     @property
     def columns(self) -> list[Column]:
@@ -71,14 +131,14 @@ def _slow_before(gpu: Gpu, group: Group, promised: np.ndarray, matrix: Matrix, o
         ratio = values / group.columns.median
         low = (ratio < group.columns.cut) | below_floor(rates_ / promised, matrix)
         for column in of_node:
-            low[column] |= ratio[column] < 1 - outlier.FLOOR
+            low[column] |= ratio[column] < 1 - peers.FLOOR
         found |= {column: attempt.attempt for column in np.flatnonzero(low).tolist()}
         attempt = attempt.earlier
     return found
 
 
 def _below(mark: Mark, columns: list[Column]) -> str:
-    if np.isnan(mark.ratio) or mark.ratio >= 1 - outlier.FLOOR:
+    if np.isnan(mark.ratio) or mark.ratio >= 1 - peers.FLOOR:
         return f"{100 * mark.sheet:.0f} % of the data sheet in {columns[mark.column].name}"
     unit = " per clock" if columns[mark.column].per_clock else ""
     return f"{100 * (1 - mark.ratio):.1f} % below the median{unit} in {columns[mark.column].name}"
@@ -88,7 +148,7 @@ def _judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column])
     """Fills the verdict of a GPU that is slow in verdict.slow."""
     worst, seen = verdict.slow[0], [mark for mark in verdict.slow if mark.column in before]
     verdict.state, verdict.confirmed = SLOW, bool(seen)
-    low = 1 - worst.ratio > outlier.FAIL or any(mark.sheet < SHEET_FLOOR for mark in verdict.slow)
+    low = 1 - worst.ratio > peers.FAIL or any(mark.sheet < SHEET_FLOOR for mark in verdict.slow)
     verdict.severity = FAIL if low else WARN
     more = and_more(len(verdict.slow) - 1, "in ")
     if seen:
@@ -104,7 +164,7 @@ def _judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column])
 def _judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group], scored: Scored) -> None:
     """Fills the verdict of a GPU that has finished, by its peers."""
     group, columns = groups[scored.group_of[index]], matrix.columns
-    odd = oddity(group, groups, columns)
+    odd = _oddity(group, groups, columns)
     if group.columns is None:
         becomes(verdict, NOT_COMPARABLE, *odd)
         return
@@ -120,13 +180,13 @@ def _judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group
         _judge_slow(verdict, before, columns)
     elif scored.fast[index].any():
         best = _marks_of(index, scored, np.flatnonzero(scored.fast[index]))[-1]
-        verdict.state, verdict.severity = FAST, WARN if best.ratio > 1 + outlier.FAIL else INFO
+        verdict.state, verdict.severity = FAST, WARN if best.ratio > 1 + peers.FAIL else INFO
         verdict.reason = f"{100 * (best.ratio - 1):.1f} % above the median in {columns[best.column].name}"
     if before and not slow:
         column, attempt = next(iter(before.items()))
         verdict.notes.append(f"flagged once, not confirmed: attempt {attempt} was slow in {columns[column].name}")
     few = np.isnan(group.columns.cut[known]).all()
-    if few and verdict.worst is not None and verdict.worst.ratio < 1 - outlier.FAIL:
+    if few and verdict.worst is not None and verdict.worst.ratio < 1 - peers.FAIL:
         verdict.notes.append(f"differs: {_below(verdict.worst, columns)} of {len(group.members)} GPUs, too few for a verdict")
         verdict.severity = WARN
     if odd and verdict.state == SLOW:  # among those that share its keys, too
@@ -184,10 +244,10 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
     return Assessment(fleet, matrix, groups, scored, verdicts, own)
 
 
-def _expected(groups: list[Group], scored: Scored) -> rates.Expected:
+def _expected(groups: list[Group], scored: Scored) -> peers.Expected:
     comparisons = int((~np.isnan(scored.z)).sum())
     if not groups:
-        return rates.Expected(0, float("nan"), 0.0, {}, float("nan"))
-    own = rates.expected(groups[0].columns, comparisons)
-    others = [rates.judged_only(group.columns) for group in groups[1:] if group.columns is not None]
-    return own._replace(false_flags=own.false_flags + sum(float(rates.false_flags(columns).sum()) for columns in others))
+        return peers.Expected(0, float("nan"), 0.0, {}, float("nan"))
+    own = peers.expected(groups[0].columns, comparisons)
+    others = [peers.judged_only(group.columns) for group in groups[1:] if group.columns is not None]
+    return own._replace(false_flags=own.false_flags + sum(float(peers.false_flags(columns).sum()) for columns in others))
