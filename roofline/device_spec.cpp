@@ -39,6 +39,21 @@ bool is_model(const DeviceSpec& sheet, std::string_view name) {
   });
 }
 
+// True for a virtual GPU, whose PCI id is that of the device: "GRID A100X-4C", "NVIDIA A100-40C",
+// "NVIDIA L40S-6". The end is the profile: GB of memory, mostly the license, and ME with the media
+// engines. A board number such as "PG509-200" has more digits.
+bool is_virtual(std::string_view name) {
+  if (without_vendor(name).starts_with("GRID ")) return true;
+  std::string_view profile = name.substr(name.rfind('-') + 1);
+  if (profile.size() == name.size()) return false;
+  if (profile.ends_with("ME")) profile.remove_suffix(2);
+  const std::size_t digits = std::min(profile.find_first_not_of("0123456789"), profile.size());
+  constexpr std::string_view licenses = "ABCQ";
+  if (digits == profile.size()) return digits > 0 && digits <= 2;
+  return digits > 0 && digits + 1 == profile.size() &&
+         licenses.find(profile.back()) != std::string_view::npos;
+}
+
 const DeviceSpec* find(auto&& condition) {
   const auto found = std::ranges::find_if(data_sheets(), condition);
   return found == data_sheets().end() ? nullptr : &*found;
@@ -101,7 +116,8 @@ DeviceSpec open_data_sheet(const std::string& name) {
 }
 
 const DeviceSpec* match_data_sheet(std::string_view device_name, std::string_view pci_id) {
-  if (device_name.find(" MIG ") != std::string_view::npos) return nullptr;
+  if (device_name.find(" MIG ") != std::string_view::npos || is_virtual(device_name))
+    return nullptr;
   const DeviceSpec* by_name =
       find([&](const DeviceSpec& sheet) { return is_model(sheet, device_name); });
   if (by_name != nullptr) return by_name;

@@ -66,8 +66,9 @@ struct DeviceSpec {
   std::string vendor;
   std::string architecture;
   std::optional<std::string> compute_capability;  // of NVIDIA's devices
-  std::vector<std::string> match_names;           // whole device names as CUDA reports them
-  std::vector<std::string> pci_ids;               // "10de:2330"
+  // Whole names as CUDA, lspci (without its vendor) or JAX prints them.
+  std::vector<std::string> match_names;
+  std::vector<std::string> pci_ids;  // "10de:2330"
   int sms;  // streaming multiprocessors; AMD's compute units; TensorCores of a TPU
   std::vector<Peak> peaks;
   MemorySpec memory;
@@ -97,7 +98,8 @@ std::string nearest_data_sheet(std::string_view name);
 DeviceSpec open_data_sheet(const std::string& name);
 
 // Finds the sheet of a device in this machine by the whole name, else by the PCI id. Returns null
-// if there is none. A slice of a device (MIG) has a part of the peaks only and matches no sheet.
+// if there is none. A slice of a device (MIG) and a virtual GPU have a part of the peaks only and
+// match no sheet.
 const DeviceSpec* match_data_sheet(std::string_view device_name, std::string_view pci_id);
 
 // Reads a sheet. Every message starts with `origin`, a file name. Throws UsageError if the sheet is

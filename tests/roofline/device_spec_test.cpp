@@ -36,10 +36,11 @@ std::string rejection_of(const std::string& pointer, const nlohmann::json& value
 
 TEST(DataSheets, EverySheetOfTheProjectIsEmbeddedAndParses) {
   EXPECT_EQ(data_sheet_names(),
-            "a10, a100-40-pcie, a100-40-sxm, a100-80-pcie, a100-80-sxm, a30, a800-80-sxm, b200, "
-            "b300, gb10, gb200, gb300, gh200-144, gh200-96, h100-nvl, h100-pcie, h100-sxm, h20, "
-            "h200, h800-sxm, jetson-agx-orin, jetson-thor, l4, l40, l40s, mi300x, mi325x, "
-            "rtx-pro-6000, rtx3090, rtx4090, rtx5090, t4, tpu-v5e, tpu-v5p, tpu-v6e, v100-16-sxm2, "
+            "a10, a100-40-pcie, a100-40-sxm, a100-80-pcie, a100-80-sxm, a10g, a30, a800-80-sxm, "
+            "b200, b300, gb10, gb200, gb300, gh200-144, gh200-96, h100-nvl, h100-pcie, h100-sxm, "
+            "h20, h20-141, h200, h800-sxm, jetson-agx-orin, jetson-thor, l4, l40, l40s, "
+            "mi250x-gcd, mi300x, mi325x, mi350x, mi355x, rtx-a6000, rtx-pro-6000, rtx3090, "
+            "rtx4080, rtx4090, rtx5080, rtx5090, t4, tpu-v5e, tpu-v5p, tpu-v6e, v100-16-sxm2, "
             "v100-32-sxm2");
 }
 
@@ -66,6 +67,12 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
     }
   }
   EXPECT_EQ(find_data_sheet("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), nullptr);
+  for (const char* part : {"GRID A100X-4C", "NVIDIA A100-1-5CME", "NVIDIA A10-24Q", "NVIDIA A10-6"}) {
+    EXPECT_EQ(match_data_sheet(part, "10de:20b0"), nullptr) << part;
+  }
+  for (const char* whole : {"NVIDIA A100-PG509-200", "NVIDIA A100-SXM-64GB", "NVIDIA H20-3e"}) {
+    EXPECT_EQ(match_data_sheet(whole, "10de:20b0"), find_data_sheet("a100-40-sxm")) << whole;
+  }
   EXPECT_EQ(find_data_sheet("NVIDIA"), nullptr);
   EXPECT_EQ(find_data_sheet("h101"), nullptr);
   EXPECT_EQ(find_data_sheet(""), nullptr);

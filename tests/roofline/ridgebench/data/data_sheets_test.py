@@ -33,17 +33,20 @@ DENSE = {
     "11.0": {"fp32": 256, "fp16": 8192, "bf16": 8192, "fp8": 16384, "fp4": 32768},
     "12.0": {"fp32": 256, "tf32": 512, "fp16": 1024, "bf16": 1024, "fp8": 2048, "fp4": 4096},
     "12.1": {"fp32": 256, "fp16": 1024, "bf16": 1024, "fp8": 2048, "fp4": 4096},
+    "CDNA 2": {"fp32": 128, "fp16": 1024, "bf16": 1024},
     "CDNA 3": {"fp32": 256, "tf32": 1024, "fp16": 2048, "bf16": 2048, "fp8": 4096},
+    "CDNA 4": {"fp32": 256, "fp16": 4096, "bf16": 4096, "fp8": 8192, "fp4": 16384},
     "TPU": {"bf16": 2 * 4 * 128 * 128},
 }
 EXPECTED = {
-    "a10", "a100-40-pcie", "a100-40-sxm", "a100-80-pcie", "a100-80-sxm", "a30", "a800-80-sxm", "b200", "b300", "gb10",
-    "gb200", "gb300", "gh200-144", "gh200-96", "h100-nvl", "h100-pcie", "h100-sxm", "h20", "h200", "h800-sxm",
-    "jetson-agx-orin", "jetson-thor", "l4", "l40", "l40s", "mi300x", "mi325x", "rtx-pro-6000", "rtx3090", "rtx4090",
+    "a10", "a100-40-pcie", "a100-40-sxm", "a100-80-pcie", "a100-80-sxm", "a10g", "a30", "a800-80-sxm", "b200",
+    "b300", "gb10", "gb200", "gb300", "gh200-144", "gh200-96", "h100-nvl", "h100-pcie", "h100-sxm", "h20",
+    "h20-141", "h200", "h800-sxm", "jetson-agx-orin", "jetson-thor", "l4", "l40", "l40s", "mi250x-gcd", "mi300x",
+    "mi325x", "mi350x", "mi355x", "rtx-a6000", "rtx-pro-6000", "rtx3090", "rtx4080", "rtx4090", "rtx5080",
     "rtx5090", "t4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "v100-16-sxm2", "v100-32-sxm2",
 }  # fmt: skip
 # Boards whose tensor cores sum in fp32 at half of the full rate, but for products of fp4.
-HALVED = ("GeForce", "NVIDIA L40 ")
+HALVED = ("GeForce", "NVIDIA L40 ", "NVIDIA A10G ")
 
 
 def each_peak():
