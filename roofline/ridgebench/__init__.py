@@ -1,15 +1,47 @@
-"""Reads the results that ridgebench wrote: figures, comparisons, tables, counters. It measures nothing itself: measure()
-hands own kernels to the C++ library."""
+"""Peaks of devices, and readers of the results that ridgebench wrote: figures, comparisons, tables, counters. The package measures
+nothing itself: measure() hands own kernels to the C++ library.
+
+The names below are found when they are used, so that `import ridgebench` loads no other module.
+"""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-# Names of the package that its readers do not need, and the modules that have them.
+if TYPE_CHECKING:
+    from ridgebench.base.errors import RequestError as RequestError
+    from ridgebench.exchange.export.frame import load as load
+    from ridgebench.kernels import KernelError as KernelError
+    from ridgebench.kernels import decode as decode
+    from ridgebench.kernels import encode as encode
+    from ridgebench.kernels import kernel as kernel
+    from ridgebench.kernels import measure as measure
+    from ridgebench.kernels import operation as operation
+    from ridgebench.peaks.rates import Answer as Answer
+    from ridgebench.peaks.rates import Bandwidth as Bandwidth
+    from ridgebench.peaks.rates import Mfu as Mfu
+    from ridgebench.peaks.rates import Peak as Peak
+    from ridgebench.peaks.rates import bandwidth as bandwidth
+    from ridgebench.peaks.rates import mfu as mfu
+    from ridgebench.peaks.rates import peak as peak
+    from ridgebench.peaks.sheets import Device as Device
+    from ridgebench.peaks.sheets import Memory as Memory
+    from ridgebench.peaks.sheets import Rate as Rate
+    from ridgebench.peaks.sheets import devices as devices
+
+# Names of the package and the modules that have them.
 _LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
-_LAZY["load"] = "ridgebench.exchange.export.frame"
+_LAZY |= {name: "ridgebench.peaks.rates" for name in ("Answer", "Bandwidth", "Mfu", "Peak", "bandwidth", "mfu", "peak")}
+_LAZY |= {name: "ridgebench.peaks.sheets" for name in ("Device", "Memory", "Rate", "devices")}
+_LAZY |= {"load": "ridgebench.exchange.export.frame", "RequestError": "ridgebench.base.errors"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'ridgebench' has no attribute {name!r}")
-    return getattr(import_module(_LAZY[name]), name)
+if not TYPE_CHECKING:  # else every name would be an attribute of the package
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            raise AttributeError(f"module 'ridgebench' has no attribute {name!r}")
+        return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

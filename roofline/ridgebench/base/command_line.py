@@ -10,11 +10,9 @@ from .errors import (
     DEVICE_LOST, INCOMPARABLE, INTERNAL, INTERRUPTED, OK, REGRESSION, ROW_FAILED, STALE, UNDECIDED, USAGE, CommandError, code_of,
     what_failed,
 )  # fmt: skip
+from .places import ROOT, TREE  # noqa: F401  (modules import them from here)
 from .text import one_line
 
-TREE = Path(__file__).resolve().parents[1] / "tree"  # what a wheel has beside the Python package: bin, lib, include, share
-# The checkout, or the folder of an installation with the same subfolders.
-ROOT = TREE / "share" / "ridgebench" if TREE.is_dir() else Path(__file__).resolve().parents[3]
 RESULTS = Path("results")  # where commands write by default: below the current folder, as `ridgebench run` does
 BINARY = ""  # the program ridgebench that started this process, if one did
 

@@ -3,6 +3,8 @@
 import errno
 import os
 
+from ridgebench.text import one_line
+
 # Exit codes; docs/commands.md lists them. STALE: --check found a page that is not current.
 OK, STALE, USAGE, INTERRUPTED, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST, INTERNAL = range(9)
 UNDECIDED = INTERRUPTED
@@ -14,6 +16,13 @@ class CommandError(Exception):
     def __init__(self, message: str, code: int = USAGE) -> None:
         super().__init__(message)
         self.code = code
+
+
+class RequestError(CommandError, ValueError):
+    """An argument that a function of the package cannot take; the text is one line that says what is allowed."""
+
+    def __init__(self, message: str, code: int = USAGE) -> None:
+        super().__init__(one_line(message), code)
 
 
 def what_failed(error: Exception) -> str:

@@ -4,13 +4,13 @@ import os
 from dataclasses import dataclass
 from typing import Optional
 
-from ridgebench.base.command_line import ROOT
 from ridgebench.base.files import ResultsError
+from ridgebench.base.places import SHEETS
 from ridgebench.base.text import clean
 
 from . import program
 
-FOLDER = ROOT / "roofline" / "devices"
+FOLDER = SHEETS
 
 
 @dataclass(frozen=True)
