@@ -7,6 +7,8 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/base/printable.hpp"
 #include "harness/c/own_run.hpp"
@@ -17,6 +19,7 @@
 struct ridgebench_run {
   ridgebench::OwnRun run;
   std::string message;
+  std::string answer;
 };
 
 namespace {
@@ -85,6 +88,19 @@ std::int32_t ridgebench_measure(ridgebench_run* run, const ridgebench_request* r
     }
   });
 }
+
+std::int32_t ridgebench_ask(ridgebench_run* run, const char* const* words,
+                            std::int32_t word_count) {
+  return guarded(run, [&] {
+    run->answer.clear();
+    std::vector<std::string> asked;
+    for (std::int32_t i = 0; i < word_count; ++i) asked.push_back(text_of(words[i]));
+    run->answer = answer_in_json(std::move(asked));
+    return ExitCode::fine;
+  });
+}
+
+const char* ridgebench_answer(const ridgebench_run* run) { return run->answer.c_str(); }
 
 std::int32_t ridgebench_decode(const char* format, const void* bits, std::int64_t count,
                                double* numbers) {

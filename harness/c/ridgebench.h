@@ -111,6 +111,12 @@ const char* ridgebench_folder(const ridgebench_run* run);
  * as in a request. Returns only if the descriptions cannot be served. */
 int32_t ridgebench_serve(ridgebench_run* run, int32_t (*empty_launch)(void* user), void* user);
 
+/* Answers as `ridgebench WORDS --json` does, for the commands that compute and open no device:
+ * predict, plan, and info with --on. The text of ridgebench_answer() is valid until the next
+ * question, and empty after one that failed. */
+int32_t ridgebench_ask(ridgebench_run* run, const char* const* words, int32_t word_count);
+const char* ridgebench_answer(const ridgebench_run* run);
+
 /* Converts numbers from and to the bits of a format. Encoding rounds as the hardware does. */
 int32_t ridgebench_decode(const char* format, const void* bits, int64_t count, double* numbers);
 int32_t ridgebench_encode(const char* format, const double* numbers, int64_t count, void* bits);

@@ -51,6 +51,10 @@ void print_problem(std::string_view text);
 // Adds what is allowed to CLI11's message, which says what was wrong.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
 
+// Returns what `ridgebench WORDS --json` prints, for predict, plan, and info with --on: commands
+// that compute and open no device. Throws UsageError with the line that the command prints.
+std::string answer_in_json(std::vector<std::string> words);
+
 // Runs a command line and returns the exit code. Prints an error as one line on stderr.
 int run_command_line(int argc, char** argv);
 

@@ -9,6 +9,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+thread_local std::string* captured_text = nullptr;
+
 std::string leaf_text(const ordered_json& value) {
   if (!value.is_number_float()) {
     return json_ascii(value);
@@ -48,7 +50,14 @@ std::string json_text(const ordered_json& json) {
 void print_answer(std::string_view name, const ordered_json& answer) {
   ordered_json whole{{"schema", fmt::format("urn:ridgebench:{}:1", name)}};
   whole.update(answer);
-  fmt::print("{}\n", json_text(whole));
+  if (captured_text != nullptr) {
+    *captured_text = json_text(whole);
+  } else {
+    fmt::print("{}\n", json_text(whole));
+  }
 }
+
+CapturedAnswer::CapturedAnswer() { captured_text = &text_; }
+CapturedAnswer::~CapturedAnswer() { captured_text = nullptr; }
 
 }  // namespace ridgebench

@@ -16,4 +16,19 @@ std::string json_text(const nlohmann::ordered_json& json);
 // results/schema: urn:ridgebench:NAME:1. `answer` is an object.
 void print_answer(std::string_view name, const nlohmann::ordered_json& answer);
 
+// While one lives, print_answer() of this thread keeps its text here and prints nothing.
+class CapturedAnswer {
+ public:
+  CapturedAnswer();
+  ~CapturedAnswer();
+  CapturedAnswer(const CapturedAnswer&) = delete;  // print_answer() has its address
+  CapturedAnswer& operator=(const CapturedAnswer&) = delete;
+
+  // Empty as long as no command has answered in JSON.
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 }  // namespace ridgebench

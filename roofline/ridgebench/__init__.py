@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ridgebench.kernels import kernel as kernel
     from ridgebench.kernels import measure as measure
     from ridgebench.kernels import operation as operation
+    from ridgebench.peaks.questions import plan as plan
+    from ridgebench.peaks.questions import predict as predict
+    from ridgebench.peaks.questions import roofline as roofline
     from ridgebench.peaks.rates import Answer as Answer
     from ridgebench.peaks.rates import Bandwidth as Bandwidth
     from ridgebench.peaks.rates import Mfu as Mfu
@@ -31,11 +34,12 @@ if TYPE_CHECKING:
 # Names of the package and the modules that have them.
 _LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
 _LAZY |= {name: "ridgebench.peaks.rates" for name in ("Answer", "Bandwidth", "Mfu", "Peak", "bandwidth", "mfu", "peak")}
+_LAZY |= {name: "ridgebench.peaks.questions" for name in ("plan", "predict", "roofline")}
 _LAZY |= {name: "ridgebench.peaks.sheets" for name in ("Device", "Memory", "Rate", "devices")}
 _LAZY |= {"load": "ridgebench.exchange.export.frame", "RequestError": "ridgebench.base.errors"}
 
 
-if not TYPE_CHECKING:  # else every name would be an attribute of the package
+if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
     def __getattr__(name: str) -> Any:
         if name not in _LAZY:

@@ -1,32 +1,22 @@
-"""Finds libridgebench.so and declares its functions, as harness/c/ridgebench.h does."""
+"""Declares the functions of libridgebench.so that measure own kernels, as harness/c/ridgebench.h does."""
 
 import ctypes
-import os
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from functools import cache
-from itertools import islice
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
-from ridgebench.base import command_line
-from ridgebench.base.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError
-from ridgebench.base.text import one_line
+from ridgebench.base import native
+from ridgebench.base.errors import INTERNAL, RequestError
 
-_NAME = "libridgebench.so"
-_VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
-INTERFACE = 2  # RIDGEBENCH_INTERFACE of the header
 MESSAGE_BYTES = 1024  # RIDGEBENCH_MESSAGE_BYTES
 SERVING = False  # whether the program started this process, to serve the kernels of a file
-_INSTALLED = ("", "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")  # under a prefix
 
 
-class KernelError(CommandError):
+class KernelError(RequestError):
     """A request that cannot be measured; the text is one line, `code` the exit code of docs/commands.md."""
-
-    def __init__(self, message: str, code: int = USAGE) -> None:
-        super().__init__(one_line(message), code)
 
 
 REFERENCE = CFUNCTYPE(c_int32, c_void_p, POINTER(c_int64), POINTER(c_void_p), c_void_p, c_void_p, c_void_p)
@@ -60,10 +50,7 @@ class CRequest(ctypes.Structure):
 
 
 SIGNATURES = {
-    "ridgebench_interface": (c_int32, []),
-    "ridgebench_new": (c_void_p, []),
-    "ridgebench_free": (None, [c_void_p]),
-    "ridgebench_message": (c_char_p, [c_void_p]),
+    **native.SIGNATURES,
     "ridgebench_folder": (c_char_p, [c_void_p]),
     "ridgebench_add_operation": (c_int32, [c_void_p, POINTER(COperation)]),
     "ridgebench_add_technique": (c_int32, [c_void_p, POINTER(CTechnique)]),
@@ -75,45 +62,15 @@ SIGNATURES = {
 }
 
 
-def _inside(*prefixes: Path) -> Optional[Path]:
-    """The library below the first of the prefixes that has one."""
-    paths = (prefix / folder / _NAME for prefix in prefixes for folder in _INSTALLED)
-    return next((path for path in paths if path.is_file()), None)
-
-
 def find() -> Path:
-    """The library of the program that started this process, else the one that RIDGEBENCH_LIBRARY names, the installed one, or
-    the newest in build/ of the checkout."""
-    binary = Path(command_line.BINARY).resolve()
-    if command_line.BINARY and (own := _inside(binary.parent, binary.parent.parent)):
-        return own
-    if named := os.environ.get(_VARIABLE):
-        if Path(named).is_file():
-            return Path(named)
-        raise KernelError(f"{_VARIABLE}={named} is not a file; allowed: the path of {_NAME}")
-    if installed := _inside(TREE, *islice(Path(__file__).resolve().parents, 1, 7)):
-        return installed
-    built = list((ROOT / "build").glob(f"*/{_NAME}"))
-    if built:
-        return max(built, key=lambda path: path.stat().st_mtime)
-    raise KernelError(f"{_NAME} is neither installed nor built; scripts/build.sh in {ROOT} builds it, or {_VARIABLE} "
-                      "names the file")
+    """The library, by the order of native.find(). Raises KernelError where there is none."""
+    return native.find(KernelError)
 
 
 @cache
 def library() -> Any:
     """The loaded library. Raises KernelError where there is none or where it is of another version."""
-    path = find()
-    try:
-        loaded = ctypes.CDLL(str(path))
-        for name, (result, arguments) in SIGNATURES.items():
-            function = getattr(loaded, name)
-            function.restype, function.argtypes = result, arguments
-    except (OSError, AttributeError) as error:
-        raise KernelError(f"{path} cannot be loaded: {error}") from None
-    if (interface := loaded.ridgebench_interface()) != INTERFACE:
-        raise KernelError(f"{path} has interface {interface}; this package needs {INTERFACE}: build both from one commit")
-    return loaded
+    return native.load(SIGNATURES, KernelError)
 
 
 _STORAGE = {"fp32": np.float32, "tf32": np.float32, "tf32x3": np.float32, "fp16": np.float16, "bf16": np.uint16,

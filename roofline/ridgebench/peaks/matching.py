@@ -1,6 +1,6 @@
-"""Which data sheet a device has: by names that software prints whole, by PCI ids, and by what torch and JAX say of it.
+"""Finds the data sheet of a device by a whole name, a PCI id, or the properties that torch and JAX have of it.
 
-No part of a name is guessed: an SXM, a PCIe and an NVL board of one chip differ. The rules for names are those of
+The functions guess no part of a name: an SXM, a PCIe and an NVL board of one chip differ. The rules for names are those of
 roofline/device_spec.cpp. The forms around a name are those of nvidia-smi -L, lspci, JAX and vLLM.
 """
 
@@ -16,7 +16,8 @@ _Found = Union[Device, str]  # the sheet, or why the device has none
 
 _PCI_ID = re.compile(r"\[?([0-9a-f]{4}:[0-9a-f]{4})\]?", re.IGNORECASE)
 _NVML_ID = re.compile(r"0x([0-9a-f]{4})(10de)", re.IGNORECASE)  # pci.device_id of nvidia-smi: device, then vendor
-_OF_LSPCI = re.compile(r"(?:\S+ )?(?:VGA compatible controller|3D controller|Display controller|Processing accelerators)(?: \[\d{4}\])?: (.*)")
+_OF_LSPCI = re.compile(r"(?:\S+ )?(?:VGA compatible controller|3D controller|Display controller|Processing accelerators)"
+                       r"(?: \[\d{4}\])?: (.*)")
 _REVISION = re.compile(r" \((?:rev|prog-if) [^)]*\)")
 _VENDORS = re.compile(r"(?:NVIDIA Corporation|Advanced Micro Devices, Inc\. \[AMD/ATI\]) ")
 _OF_SMI = re.compile(r"(?:GPU \d+: )(.*?)(?: \(UUID: [^)]*\))?")
@@ -102,7 +103,7 @@ def _of_text(text: str, by_name: Callable[[str], Optional[Device]]) -> _Found:
         name, by_name = name[vendor.end():], _by_printed
     if " " not in name and "_" in name:  # vLLM and SGLang name the files of a device so
         name = name.replace("_", " ")
-    return _part(name) or by_name(name) or _unknown(name)
+    return by_name(name) or _part(name) or _unknown(name)
 
 
 def _checked(device: Device, given: Any) -> _Found:
@@ -121,7 +122,7 @@ def sheet_of(device: Any) -> _Found:
 
     A text is the name or alias of a sheet, a whole name as torch, nvidia-smi, lspci, JAX or vLLM prints it, or a PCI id. An object
     has `name` (torch.cuda.get_device_properties(); its memory and multiprocessors are compared with the sheet) or `device_kind`
-    (a device of JAX). Raises RequestError for anything else.
+    (a device of JAX). Raises RequestError for another object.
     """
     if isinstance(device, Device):
         return device
@@ -131,6 +132,7 @@ def sheet_of(device: Any) -> _Found:
     if isinstance(kind, str):
         return _of_text(kind, _by_printed)
     if not isinstance(name, str):
-        raise RequestError(f"a device of type {type(device).__name__} has no name; allowed: a text, the properties of torch or a device of JAX")
+        allowed = "a text, the properties of torch or a device of JAX"
+        raise RequestError(f"a device of type {type(device).__name__} has no name; allowed: {allowed}")
     found = _of_text(name, _by_printed)
     return found if isinstance(found, str) else _checked(found, device)

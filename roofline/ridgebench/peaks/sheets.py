@@ -15,8 +15,9 @@ from ridgebench.base.places import SHEETS
 _SUMS = {"fp32": "fp32", "tf32": "fp32", "tf32x3": "fp32", "fp16": "fp32", "bf16": "fp32", "fp8_e4m3": "fp32", "fp8_e5m2": "fp32",
          "fp4_e2m1": "fp32", "fp64": "fp64", "int8": "int32"}
 # Other names of formats: the program's alias, names of torch's and JAX's types, names of block-scaled FP4.
-_ALIASES = {"fp8": "fp8_e4m3", "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5m2", "bfloat16": "bf16", "float16": "fp16", "half": "fp16",
-            "float32": "fp32", "float": "fp32", "float64": "fp64", "double": "fp64", "fp4": "fp4_e2m1", "nvfp4": "fp4_e2m1", "mxfp4": "fp4_e2m1"}
+_ALIASES = {"fp8": "fp8_e4m3", "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5m2", "bfloat16": "bf16", "float16": "fp16",
+            "half": "fp16", "float32": "fp32", "float": "fp32", "float64": "fp64", "double": "fp64", "fp4": "fp4_e2m1",
+            "nvfp4": "fp4_e2m1", "mxfp4": "fp4_e2m1"}
 _TF32_PRODUCTS = 3  # tf32 products of one product in tf32x3 (products_of() of kernels/common/format.hpp)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import ridgebench
 from build_folder import skip_if_sanitized
+from ridgebench import native
 from ridgebench.kernels import library
 from ridgebench.kernels.library import KernelError, decode, encode, find
 from ridgebench.kernels.measure import measure
@@ -112,7 +113,7 @@ def test_a_library_that_is_not_there_is_named(tmp_path, monkeypatch):
     with pytest.raises(KernelError, match="none.so is not a file; allowed: the path of libridgebench.so"):
         find()
     monkeypatch.delenv("RIDGEBENCH_LIBRARY")
-    monkeypatch.setattr(library, "ROOT", tmp_path)
+    monkeypatch.setattr(native, "ROOT", tmp_path)
     with pytest.raises(KernelError, match="neither installed nor built; scripts/build.sh in .* builds it"):
         find()
     (tmp_path / "build" / "release").mkdir(parents=True)
@@ -125,7 +126,7 @@ def test_the_library_of_the_program_that_started_the_process_comes_first(place, 
     """Both speak the same messages."""
     (tmp_path / place).mkdir()
     (tmp_path / place / "libridgebench.so").touch()
-    monkeypatch.setattr(library.command_line, "BINARY", str(tmp_path / "bin" / "ridgebench"))
+    monkeypatch.setattr(native.command_line, "BINARY", str(tmp_path / "bin" / "ridgebench"))
     assert find() == tmp_path / place / "libridgebench.so"
 
 
