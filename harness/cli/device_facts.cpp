@@ -27,44 +27,6 @@ ordered_json peak_json(const Peak& peak) {
           {"doubt", nullable(peak.doubt)}};
 }
 
-ordered_json sheet_json(const DeviceSpec& sheet) {
-  ordered_json peaks = ordered_json::array();
-  for (const Peak& peak : sheet.peaks) peaks.push_back(peak_json(peak));
-  const auto& memory = sheet.memory;
-  ordered_json pins = nullptr;
-  if (memory.pins) pins = memory.pins->bandwidth_bytes_per_s();
-  ordered_json usable = nullptr;
-  ordered_json usable_source = nullptr;
-  if (memory.usable) {
-    usable = memory.usable->bytes;
-    usable_source = memory.usable->source;
-  }
-  return {{"device", sheet.name},
-          {"aliases", sheet.aliases},
-          {"title", sheet.title},
-          {"vendor", sheet.vendor},
-          {"architecture", sheet.architecture},
-          {"compute_capability", nullable(sheet.compute_capability)},
-          {"sms", sheet.sms},
-          {"tdp_w", nullable(sheet.tdp_w)},
-          {"peaks", peaks},
-          {"memory",
-           {{"kind", memory.kind},
-            {"bytes", memory.bytes},
-            {"usable_bytes", usable},
-            {"usable_source", usable_source},
-            {"bandwidth_bytes_per_s", memory.bandwidth_bytes_per_s},
-            {"pins_bytes_per_s", pins},
-            {"source", memory.source},
-            {"doubt", nullable(memory.doubt)}}},
-          {"l2",
-           {{"bytes", nullable(sheet.l2.bytes)},
-            {"source", sheet.l2.source},
-            {"doubt", nullable(sheet.l2.doubt)}}},
-          {"sources", sheet.sources},
-          {"doubts", sheet.doubts}};
-}
-
 ordered_json rate_json(const Rate& rate) {
   const bool memory = rate.resource == Resource::memory;
   ordered_json format = memory ? ordered_json(nullptr) : ordered_json(info(rate.format).name);
@@ -182,10 +144,50 @@ void print_measured(const ordered_json& facts) {
 
 }  // namespace
 
+ordered_json data_sheet_json(const DeviceSpec& sheet) {
+  ordered_json peaks = ordered_json::array();
+  for (const Peak& peak : sheet.peaks) peaks.push_back(peak_json(peak));
+  const auto& memory = sheet.memory;
+  ordered_json pins = nullptr;
+  if (memory.pins) pins = memory.pins->bandwidth_bytes_per_s();
+  ordered_json usable = nullptr;
+  ordered_json usable_source = nullptr;
+  if (memory.usable) {
+    usable = memory.usable->bytes;
+    usable_source = memory.usable->source;
+  }
+  return {{"device", sheet.name},
+          {"aliases", sheet.aliases},
+          {"title", sheet.title},
+          {"vendor", sheet.vendor},
+          {"architecture", sheet.architecture},
+          {"compute_capability", nullable(sheet.compute_capability)},
+          {"names", sheet.match_names},
+          {"pci_ids", sheet.pci_ids},
+          {"sms", sheet.sms},
+          {"tdp_w", nullable(sheet.tdp_w)},
+          {"peaks", peaks},
+          {"memory",
+           {{"kind", memory.kind},
+            {"bytes", memory.bytes},
+            {"usable_bytes", usable},
+            {"usable_source", usable_source},
+            {"bandwidth_bytes_per_s", memory.bandwidth_bytes_per_s},
+            {"pins_bytes_per_s", pins},
+            {"source", memory.source},
+            {"doubt", nullable(memory.doubt)}}},
+          {"l2",
+           {{"bytes", nullable(sheet.l2.bytes)},
+            {"source", sheet.l2.source},
+            {"doubt", nullable(sheet.l2.doubt)}}},
+          {"sources", sheet.sources},
+          {"doubts", sheet.doubts}};
+}
+
 ordered_json device_facts(const std::string& device) {
   std::error_code ignored;  // a path without access counts as unknown
   if (find_data_sheet(device) != nullptr || std::filesystem::is_regular_file(device, ignored)) {
-    return sheet_json(open_data_sheet(device));
+    return data_sheet_json(open_data_sheet(device));
   }
   return measured_json(open_roofs(device));
 }

@@ -4,7 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "roofline/device_spec.hpp"
+
 namespace ridgebench {
+
+// Returns all facts of a data sheet, in SI base units, with their sources and doubts.
+nlohmann::ordered_json data_sheet_json(const DeviceSpec& sheet);
 
 // Returns a data sheet with the source and the doubt of each number, or the roofs that a results
 // directory measured with the rows that reached them. Throws UsageError.

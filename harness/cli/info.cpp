@@ -11,6 +11,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/device_facts.hpp"
+#include "harness/cli/peak_table.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/open_devices.hpp"
@@ -176,14 +177,27 @@ void add_info_command(CLI::App& app) {
   struct State {
     bool json = false;
     std::string device;
+    std::string peaks;
   };
   const auto state = std::make_shared<State>();
   command
       ->add_option("--on", state->device,
                    "Show one device: a data sheet by name or file, or a results directory")
       ->type_name("SHEET");
-  command->add_flag("--json", state->json, "Print strict JSON");
+  CLI::Option* json = command->add_flag("--json", state->json, "Print strict JSON");
+  command
+      ->add_option("--peaks", state->peaks,
+                   "Print the table of all data sheets: json, or c for a header in C")
+      ->check(CLI::IsMember({"json", "c"}))
+      ->excludes(command->get_option("--on"))
+      ->excludes(json)
+      ->type_name("FORM");
   command->callback([state, on = command->get_option("--on")] {
+    if (!state->peaks.empty()) {
+      if (state->peaks == "json") print_answer("peaks", peak_table());
+      if (state->peaks == "c") fmt::print("{}", peak_header());
+      return;
+    }
     const bool one = on->count() > 0;
     std::optional<DeviceError> problem;
     const ordered_json info = one ? device_facts(state->device) : collect(problem);
