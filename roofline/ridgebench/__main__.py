@@ -36,6 +36,7 @@ _SCRIPTED = {
     "pytorch": ("gpu_check.pytorch", "Measure copy and cuBLAS products again by PyTorch"),
 }
 _ALL = {**COMMANDS, **_SCRIPTED}
+_OF_GATE = ("compare", "gate", "baseline", "fleet")  # need the extra `gate` of pyproject.toml; the others need `plot`
 _HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists its options\n" + "".join(
     f"  {name:<12}{what}\n" for name, (_, what) in _ALL.items()
 )
@@ -85,7 +86,8 @@ def run(name: str, arguments: list[str]) -> int:
             return fail("interrupted", INTERRUPTED, name)
         if (error.name or "").startswith("ridgebench"):
             raise
-        missing = f"{sys.executable} lacks {error.name}; scripts/setup.sh or `pip install {error.name}` installs it"
+        extra = "gate" if name in _OF_GATE else "plot"
+        missing = f"{sys.executable} lacks {error.name}; `pip install 'ridgebench[{extra}]'` or, in a checkout, scripts/setup.sh installs it"
         return fail(missing, USAGE, name)
     except streams.ENDING as error:
         return streams.ended(error, name)

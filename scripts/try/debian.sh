@@ -109,7 +109,7 @@ case_wheel() {
   try_system bookworm
   try_install python3 python3-venv
   cp "$wheel" "$system/tmp/"
-  try_run --user --in /home/tester "python3 -m venv venv; venv/bin/pip install -q /tmp/$(basename "$wheel")"
+  try_run --user --in /home/tester "python3 -m venv venv; venv/bin/pip install -q '/tmp/$(basename "$wheel")[plot]'"
   try_run --user --in /tmp "export PATH=/home/tester/venv/bin:\$PATH
     ridgebench run --budget 10 --out /home/tester/run; ridgebench plot /home/tester/run; ridgebench predict table --on h100 --format bf16"
   try_results /home/tester/venv/bin/ridgebench /home/tester/run

@@ -49,7 +49,7 @@ in_environment() {
   local folder=$wheels/environment-$1
   rm -rf "$folder"
   "$1" -m venv "$folder"
-  "$folder/bin/pip" install -q "$(wheel)"
+  "$folder/bin/pip" install -q "$(wheel)[plot,gate]"
   mkdir "$folder/elsewhere"
   (cd "$folder/elsewhere" && env -i HOME="$folder" PATH="$folder/bin:/usr/bin:/bin" bash -euo pipefail -c "$jobs_of_a_user")
   try_says "measured, drew, compared and predicted by $("$folder/bin/python" --version)"
@@ -66,7 +66,7 @@ case_editable() {
   local folder=$wheels/editable
   rm -rf "$folder"
   python3 -m venv "$folder"
-  "$folder/bin/pip" install -q -e "$checkout"
+  "$folder/bin/pip" install -q -e "$checkout[plot]"
   (cd "$folder" && bin/ridgebench plot --help && bin/python -c 'import ridgebench.data.records')
   try_says "the package is the checkout's"
 }
@@ -75,7 +75,7 @@ case_debian_12() {
   try_system bookworm
   try_install python3-venv
   cp "$(wheel)" "$system/home/tester"
-  try_run --user --in /home/tester 'python3 -m venv v && v/bin/pip install -q ./ridgebench-*.whl && mkdir elsewhere'
+  try_run --user --in /home/tester 'python3 -m venv v && v/bin/pip install -q "$(echo ./ridgebench-*.whl)[plot,gate]" && mkdir elsewhere'
   try_run --user --offline --in /home/tester/elsewhere "PATH=/home/tester/v/bin:\$PATH; $jobs_of_a_user"
   try_run '! command -v gcc'
   try_says "installed, measured, drew, compared and predicted without a compiler"

@@ -73,7 +73,7 @@ def test_python_without_its_packages_is_one_line(prefix, tmp_path):
     python.chmod(0o755)
     variables = WITH_LIBRARIES | {"RIDGEBENCH_PYTHON": str(python)}
     done = subprocess.run([prefix / "bin" / "ridgebench", "plot", GOLDEN], env=variables, capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and " lacks " in done.stderr
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and " lacks matplotlib; `pip install 'ridgebench[plot]'` " in done.stderr
 
 
 def test_the_loader_searches_only_beside_the_binary(binary):

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ridgebench import native
+from ridgebench.base import native
 from ridgebench.kernels import library
 
 HEADER = Path(__file__).resolve().parents[3] / "harness" / "c" / "ridgebench.h"

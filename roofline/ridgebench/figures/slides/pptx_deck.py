@@ -26,7 +26,7 @@ def library() -> ModuleType:
     try:
         import pptx
     except ModuleNotFoundError:
-        raise CommandError("a .pptx file needs python-pptx; `pip install python-pptx` installs it") from None
+        raise CommandError("a .pptx file needs python-pptx; `pip install 'ridgebench[pptx]'` installs it") from None
     return pptx
 
 

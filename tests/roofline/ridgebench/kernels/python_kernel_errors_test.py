@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import ridgebench
 from build_folder import skip_if_sanitized
-from ridgebench import native
+from ridgebench.base import native
 from ridgebench.kernels import library
 from ridgebench.kernels.library import KernelError, decode, encode, find
 from ridgebench.kernels.measure import measure

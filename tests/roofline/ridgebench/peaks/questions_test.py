@@ -96,7 +96,7 @@ def test_threads_get_their_own_answers():
 
 
 def test_a_library_that_is_not_there_is_one_line(tmp_path, monkeypatch):
-    from ridgebench import native
+    from ridgebench.base import native
 
     monkeypatch.setenv("RIDGEBENCH_LIBRARY", str(tmp_path / "none.so"))
     with pytest.raises(ridgebench.RequestError, match="none.so is not a file; allowed: the path of libridgebench.so"):

@@ -46,5 +46,5 @@ def test_pictures_have_twice_the_points_of_a_slide_and_no_title(tmp_path):
 def test_without_python_pptx_its_name_is_said(tmp_path, monkeypatch, capfd):
     monkeypatch.setitem(sys.modules, "pptx", None)
     assert main(["slides", "--on", "h100-sxm", "-o", str(tmp_path / "deck.pptx")]) == 2
-    assert capfd.readouterr().err == "slides: a .pptx file needs python-pptx; `pip install python-pptx` installs it\n"
+    assert capfd.readouterr().err == "slides: a .pptx file needs python-pptx; `pip install 'ridgebench[pptx]'` installs it\n"
     assert not list(tmp_path.iterdir())
