@@ -54,6 +54,8 @@ def test_the_installed_package_has_its_schemas_and_keeps_results_out_of_the_tree
     package = prefix / "share" / "ridgebench" / "roofline"
     code = "from ridgebench.data import data_sheets; from ridgebench.base import command_line; print(command_line.RESULTS, any(data_sheets.FOLDER.iterdir()))"
     assert run(sys.executable, "-c", code, env=BARE | {"PYTHONPATH": str(package)}).stdout == "results True\n"
+    code = "import ridgebench; print(ridgebench.peak('NVIDIA L4', 'fp8').value)"
+    assert run(sys.executable, "-c", code, env=BARE | {"PYTHONPATH": str(package)}).stdout == "242500000000000.0\n"
 
 
 @pytest.mark.parametrize(

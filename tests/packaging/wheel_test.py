@@ -55,6 +55,12 @@ def test_the_package_finds_the_library_and_the_data(packages):
     assert python(packages, "-c", code).stdout.split() == [str(packages / "ridgebench" / "tree" / "lib" / "libridgebench.so"), "True"]
 
 
+def test_the_package_has_the_table_of_peaks_and_its_types(packages):
+    code = "import ridgebench as r; print(r.peak('h100', 'bf16').value, r.predict('matmul', 'n:4096', format='bf16', on='h100')['bound'])"
+    assert python(packages, "-c", code).stdout == "989500000000000.0 compute\n"
+    assert (packages / "ridgebench" / "py.typed").is_file()
+
+
 def test_a_signal_reaches_the_program(packages, tmp_path):
     skip_if_sanitized(packages / "ridgebench" / "tree" / "lib" / "libridgebench.so")
     command = [sys.executable, "-c", MAIN, "run", "--device", "cpu", "--filter", "^relu/naive/fp32", "--budget", "60"]
