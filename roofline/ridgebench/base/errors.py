@@ -3,7 +3,7 @@
 import errno
 import os
 
-from ridgebench.text import one_line
+from .text import one_line
 
 # Exit codes; docs/commands.md lists them. STALE: --check found a page that is not current.
 OK, STALE, USAGE, INTERRUPTED, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST, INTERNAL = range(9)
