@@ -26,7 +26,7 @@ for argument in "$@"; do
       dev=yes
       packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml
                  python3-prometheus-client mypy binutils chromium shellcheck)
-      python_packages+=(pytest jsonschema prometheus_client "ml_dtypes==0.5.1" ruptures)
+      python_packages+=(pytest jsonschema mypy prometheus_client "ml_dtypes==0.5.1" ruptures)
       ;;
     --checks)
       checks=yes
