@@ -67,10 +67,11 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
     }
   }
   EXPECT_EQ(find_data_sheet("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), nullptr);
-  for (const char* part : {"GRID A100X-4C", "NVIDIA A100-1-5CME", "NVIDIA A10-24Q", "NVIDIA A10-6"}) {
+  for (const char* part :
+       {"GRID A100X-4C", "NVIDIA A100-1-5CME", "NVIDIA A10-24Q", "NVIDIA A10-6"}) {
     EXPECT_EQ(match_data_sheet(part, "10de:20b0"), nullptr) << part;
   }
-  for (const char* whole : {"NVIDIA A100-PG509-200", "NVIDIA A100-SXM-64GB", "NVIDIA H20-3e"}) {
+  for (const char* whole : {"NVIDIA A100-PG509-200", "NVIDIA A100-SXM-64GB", "NVIDIA PG509-210"}) {
     EXPECT_EQ(match_data_sheet(whole, "10de:20b0"), find_data_sheet("a100-40-sxm")) << whole;
   }
   EXPECT_EQ(find_data_sheet("NVIDIA"), nullptr);
@@ -132,7 +133,9 @@ TEST(DataSheets, MatchWholeDeviceNamesOnly) {
   EXPECT_EQ(match_data_sheet("NVIDIA L40", ""), find_data_sheet("l40"));
   EXPECT_EQ(match_data_sheet("NVIDIA L4", "10de:26b5"), find_data_sheet("l4"));
   EXPECT_EQ(match_data_sheet("NVIDIA L20", ""), nullptr);
-  EXPECT_EQ(match_data_sheet("NVIDIA A10G", ""), nullptr);
+  EXPECT_EQ(match_data_sheet("NVIDIA A10M", ""), nullptr);
+  EXPECT_EQ(match_data_sheet("NVIDIA A10G", ""), find_data_sheet("a10g"));
+  EXPECT_EQ(match_data_sheet("NVIDIA H20-3e", ""), find_data_sheet("h20-141"));
   EXPECT_EQ(match_data_sheet("NVIDIA GeForce RTX 4090 Laptop GPU", ""), nullptr);
 }
 
