@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/norm.hpp"
 #include "kernels/common/reference/product.hpp"
+#include "kernels/matmul/block_scales.hpp"
 
 namespace ridgebench {
 namespace {
@@ -48,8 +51,37 @@ void fused_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups
   }
 }
 
+// Multiplies numbers from k = `first` on by their scales; index_of(k) is the index of one.
+template <class IndexOf>
+void multiply_by_scales(View scales, std::int64_t first, std::span<double> numbers,
+                        IndexOf index_of) {
+  const std::int64_t end = first + std::ssize(numbers);
+  for (std::int64_t k = first; k < end;) {
+    const double scale = scales[index_of(k)];
+    const std::int64_t block_end = std::min(end, round_up(k + 1, kScaleBlock));
+    for (; k < block_end; ++k) numbers[static_cast<std::size_t>(k - first)] *= scale;
+  }
+}
+
+void block_scaled_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups& groups,
+                       std::span<const View> in, std::span<Expected> out) {
+  const auto scale_a = [m = s["m"], scales = in[2]](std::int64_t row, std::int64_t first,
+                                                    std::span<double> numbers) {
+    multiply_by_scales(scales, first, numbers,
+                       [=](std::int64_t k) { return scale_index_a(row, k, m); });
+  };
+  const auto scale_b = [depth = s["k"], scales = in[3]](std::int64_t column, std::int64_t first,
+                                                        std::span<double> numbers) {
+    multiply_by_scales(scales, first, numbers,
+                       [=](std::int64_t k) { return scale_index_b(column, k, depth); });
+  };
+  product_reference(s, rows, groups, in[0], in[1], out, {scale_a, scale_b});
+}
+
 const RegisterRowsReference of_matmul{"matmul", {product_rows, true}};
 const RegisterRowsReference of_matmul_gelu{"matmul_gelu", {fused_rows, false}};
+const RegisterRowsReference of_matmul_block_scaled{"matmul_block_scaled",
+                                                   {block_scaled_rows, true}};
 
 // The reference of one row, from that of many.
 auto one_row_of(decltype(product_rows)* rows_of) {
@@ -149,7 +181,7 @@ std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
 }
 
 // The lecture's paths are those of matmul.
-std::vector<Shape> fused_sweep(Profile profile, Pace pace, const Machine& machine) {
+std::vector<Shape> nt_sweep(Profile profile, Pace pace, const Machine& machine) {
   if (profile == Profile::lecture) return {};
   std::vector<Shape> shapes = sweep(profile, pace, machine);
   std::erase_if(shapes, [](const Shape& s) { return s.layout() != Layout::nt; });
@@ -201,8 +233,31 @@ Operation matmul_gelu_operation() {
   fused.reference = one_row_of(fused_rows);
   fused.reduction = [](const Shape& s) { return static_cast<double>(s["k"] + 1); };
   fused.special = [](const Shape& s) { return static_cast<double>(s["m"] * s["n"]); };
-  fused.shapes = fused_sweep;
+  fused.shapes = nt_sweep;
   return fused;
+}
+
+Operation matmul_block_scaled_operation() {
+  Operation scaled = matmul_operation();
+  scaled.name = "matmul_block_scaled";
+  scaled.formats = {Format::fp8_e4m3};
+  // A quantiser divides a block by its largest magnitude over that of the format, so scales differ
+  // from block to block. A scale of the wrong block is off by a third on average.
+  scaled.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    const Values around_one = uniform(0.5, 1.5);
+    return {first_matrix(s, f),
+            {"b", s["k"] * s["n"], f.b},
+            {"scale_a", scales_of_a(s["m"], s["k"]), Format::fp32, Access::read, around_one},
+            {"scale_b", scales_of_b(s["n"], s["k"]), Format::fp32, Access::read, around_one},
+            {"c", s["m"] * s["n"], product_format(f), Access::written}};
+  };
+  scaled.reference = one_row_of(block_scaled_rows);
+  scaled.shapes = nt_sweep;
+  scaled.refuses = [](const Shape& s) -> std::optional<std::string> {
+    if (s.layout() == Layout::nt) return std::nullopt;
+    return "scales belong to blocks along k of both operands; allowed: layout nt";
+  };
+  return scaled;
 }
 
 }  // namespace ridgebench

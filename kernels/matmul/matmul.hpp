@@ -1,6 +1,7 @@
 // Matrix-matrix product C[M,N] = A B in three layouts (kernels/common/shape.hpp), 2mnk FLOPs, and
 // the same with bias and GeLU in its epilogue, 2mnk + 21mn. Output in the input's format, fp8 in
-// bf16; mixed fp8 pairs multiply activations by gradients.
+// bf16; mixed fp8 pairs multiply activations by gradients. With block scales, 2mnk: DeepGEMM counts
+// no multiplication by a scale either (tests/test_core.py), which is 1 in 128 of those by numbers.
 #pragma once
 
 #include "kernels/common/registry.hpp"
@@ -11,8 +12,12 @@ namespace ridgebench {
 Operation matmul_operation();
 // matmul_gelu: operands a, b, bias (N elements in the output's format), c; layout nt only.
 Operation matmul_gelu_operation();
+// matmul_block_scaled: operands a, b, scale_a, scale_b (block_scales.hpp), c; fp8_e4m3 in layout nt
+// only, as DeepSeek-V3 trains. C[m,n] is the sum over k of a scale_a b scale_b.
+Operation matmul_block_scaled_operation();
 
 inline const RegisterOperation matmul{matmul_operation()};
 inline const RegisterOperation matmul_gelu{matmul_gelu_operation()};
+inline const RegisterOperation matmul_block_scaled{matmul_block_scaled_operation()};
 
 }  // namespace ridgebench

@@ -63,7 +63,7 @@ struct Terms {
 
 class Product {
  public:
-  Product(const Shape& shape, const Groups& groups, View a, View b)
+  Product(const Shape& shape, const Groups& groups, View a, View b, const ProductScales& scales)
       : m_(shape["m"]),
         n_(shape["n"]),
         k_(shape["k"]),
@@ -72,7 +72,8 @@ class Product {
         groups_(groups),
         width_(groups.width(n_)),
         a_(a),
-        b_(b) {}
+        b_(b),
+        scales_(scales) {}
 
   void run(std::span<const std::int64_t> rows, std::span<Expected> out) const {
     if (groups_.length == 1 && std::ssize(out) <= kColumns) return sum_each(rows, out);
@@ -99,6 +100,16 @@ class Product {
     return groups_.signs.empty() ? 1 : groups_.signs[static_cast<std::size_t>(column)];
   }
 
+  // Numbers from k = `first` on of a row of A, or of a column of B, that is stored along k.
+  void read_a(std::int64_t row, std::int64_t first, std::span<double> numbers) const {
+    a_.read(row * k_ + first, numbers);
+    if (scales_.a) scales_.a(row, first, numbers);
+  }
+  void read_b(std::int64_t column, std::int64_t first, std::span<double> numbers) const {
+    b_.read(column * k_ + first, numbers);
+    if (scales_.b) scales_.b(column, first, numbers);
+  }
+
   // Few outputs: panels of eight columns would hold zeros.
   void sum_each(std::span<const std::int64_t> rows, std::span<Expected> out) const {
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -108,8 +119,8 @@ class Product {
       out[i] = sum_of_terms(k_, [&](std::int64_t first, std::span<double> terms) {
         std::array<double, kTermsAtOnce> right;
         const auto count = static_cast<std::int64_t>(terms.size());
-        if (!a_by_columns_) a_.read(row * k_ + first, terms);
-        if (!b_by_rows_) b_.read(column * k_ + first, std::span(right).first(terms.size()));
+        if (!a_by_columns_) read_a(row, first, terms);
+        if (!b_by_rows_) read_b(column, first, std::span(right).first(terms.size()));
         for (std::int64_t p = 0; p < count; ++p) {
           const auto at = static_cast<std::size_t>(p);
           if (a_by_columns_) terms[at] = a_[(first + p) * m_ + row];
@@ -148,7 +159,7 @@ class Product {
   void pack_a(std::span<const std::int64_t> rows, Terms terms, Packed& packed) const {
     std::vector<double> row(static_cast<std::size_t>(terms.count));
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (!a_by_columns_) a_.read(rows[r] * k_ + terms.first, row);
+      if (!a_by_columns_) read_a(rows[r], terms.first, row);
       const auto tile = static_cast<std::int64_t>(r) / kRows;
       const auto in_tile = static_cast<std::int64_t>(r) % kRows;
       for (std::int64_t p = 0; p < terms.count; ++p) {
@@ -178,7 +189,7 @@ class Product {
     std::vector<double> line(static_cast<std::size_t>(b_by_rows_ ? kDepth : terms.count));
     if (!b_by_rows_) {
       for (std::int64_t j = first; j < end; ++j) {
-        b_.read(j * k_ + terms.first, std::span(line).first(static_cast<std::size_t>(terms.count)));
+        read_b(j, terms.first, std::span(line).first(static_cast<std::size_t>(terms.count)));
         for (std::int64_t p = 0; p < terms.count; ++p) {
           add(p, j, line[static_cast<std::size_t>(p)]);
         }
@@ -225,13 +236,14 @@ class Product {
   std::int64_t width_;
   View a_;
   View b_;
+  const ProductScales& scales_;
 };
 
 }  // namespace
 
 void product_reference(const Shape& shape, std::span<const std::int64_t> rows, const Groups& groups,
-                       View a, View b, std::span<Expected> out) {
-  Product(shape, groups, a, b).run(rows, out);
+                       View a, View b, std::span<Expected> out, const ProductScales& scales) {
+  Product(shape, groups, a, b, scales).run(rows, out);
 }
 
 }  // namespace ridgebench

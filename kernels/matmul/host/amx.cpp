@@ -17,6 +17,7 @@
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
+#include "kernels/matmul/block_scales.hpp"
 
 #include "kernels/common/cpu/target_begin_v4.hpp"
 #include "kernels/matmul/host/pack.hpp"

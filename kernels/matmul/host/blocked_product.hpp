@@ -66,7 +66,7 @@ constexpr std::int64_t words_of_accumulators(std::int64_t rows) {
   return rows * kBlockColumns<Kernel>;
 }
 
-// C[m,n] = epilogue(A B) with k words of reduction.
+// C[m,n] = epilogue(A B) with k words of reduction. A and B are matrices of pack.hpp.
 template <class KernelOf, class A, class B, class Out, class Epilogue>
 struct BlockedProduct {
   using Kernel = KernelOf;
@@ -78,8 +78,8 @@ struct BlockedProduct {
   std::int64_t m;
   std::int64_t n;
   std::int64_t k;
-  cpu::StoredMatrix<A> a;
-  cpu::StoredMatrix<B> b;
+  A a;
+  B b;
   cpu::PackedPanels<Kernel::mr, Kernel::run> packed_a;  // one band for each thread
   cpu::PackedPanels<Kernel::nr, 1> packed_b;
   float* accumulators;  // of one block for each thread
@@ -324,11 +324,21 @@ Workspace prepare(Queue& queue, const Shape& s) {
   return {queue.allocate(bytes.a), queue.allocate(bytes.b), queue.allocate(bytes.accumulators)};
 }
 
+// The operands as they are stored in the shape's layout.
+template <class T>
+cpu::StoredMatrix<T> stored_a(const Shape& s, const T* a) {
+  const bool along_k = s.layout() != Layout::tn;
+  return {a, along_k ? s["m"] : s["k"], along_k ? s["k"] : s["m"], along_k};
+}
+template <class T>
+cpu::StoredMatrix<T> stored_b(const Shape& s, const T* b) {
+  const bool along_k = s.layout() == Layout::nt;
+  return {b, along_k ? s["n"] : s["k"], along_k ? s["k"] : s["n"], along_k};
+}
+
 template <class Kernel, class A, class B, class Out, class Epilogue>
-Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s, const A* a,
-                       const B* b, Out* c, Epilogue epilogue) {
-  const bool a_along_k = s.layout() != Layout::tn;
-  const bool b_along_k = s.layout() == Layout::nt;
+Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s, const A& a,
+                       const B& b, Out* c, Epilogue epilogue) {
   const std::int64_t m = s["m"];
   const std::int64_t n = s["n"];
   const std::int64_t k = s["k"];
@@ -340,8 +350,8 @@ Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s,
   const Product product{.m = m,
                         .n = n,
                         .k = ceil_div(k, Kernel::Word::steps),
-                        .a = {a, a_along_k ? m : k, a_along_k ? k : m, a_along_k},
-                        .b = {b, b_along_k ? n : k, b_along_k ? k : n, b_along_k},
+                        .a = a,
+                        .b = b,
                         .packed_a = {words_of(workspace.a), width, 0},
                         .packed_b = {words_of(workspace.b), width, 0},
                         .accumulators = static_cast<float*>(workspace.accumulators.get()),
@@ -366,13 +376,25 @@ Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s,
 template <class Kernel, class A, class B, class Out>
 Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const A* a, const B* b,
             Out* c) {
-  return blocked_product<Kernel>(queue, workspace, shape, a, b, c, Identity{});
+  return blocked_product<Kernel>(queue, workspace, shape, stored_a(shape, a), stored_b(shape, b), c,
+                                 Identity{});
 }
 
 template <class Kernel, class A, class B, class Out>
 Launch bind_gelu(Queue& queue, const Workspace& workspace, const Shape& shape, const A* a,
                  const B* b, const Out* bias, Out* c) {
-  return blocked_product<Kernel>(queue, workspace, shape, a, b, c, BiasGelu<Out>{bias});
+  return blocked_product<Kernel>(queue, workspace, shape, stored_a(shape, a), stored_b(shape, b), c,
+                                 BiasGelu<Out>{bias});
+}
+
+// Layout nt, with the scales of block_scales.hpp.
+template <class Kernel, class A, class B, class Out>
+Launch bind_block_scaled(Queue& queue, const Workspace& workspace, const Shape& shape, const A* a,
+                         const B* b, const float* scale_a, const float* scale_b, Out* c) {
+  const std::int64_t blocks = scale_blocks(shape["k"]);
+  const cpu::BlockScaledMatrix<A> scaled_a{{stored_a(shape, a)}, scale_a, 1, 1, shape["m"]};
+  const cpu::BlockScaledMatrix<B> scaled_b{{stored_b(shape, b)}, scale_b, kScaleBlock, blocks, 1};
+  return blocked_product<Kernel>(queue, workspace, shape, scaled_a, scaled_b, c, Identity{});
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // Matrix product as three nested loops over the definition. Every product reads its two operands
 // again, and the running sum waits for each addition: far below every roof at every size. The fused
-// form adds the bias and applies GeLU before it stores an element.
+// form adds the bias and applies GeLU before it stores an element, and the block-scaled form
+// multiplies each number by its scale.
 #include <cmath>
 #include <numbers>
 
 #include "kernels/common/registry.hpp"
+#include "kernels/matmul/block_scales.hpp"
 
 namespace ridgebench {
 namespace {
@@ -47,6 +49,25 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const
                  [bias](float sum, std::int64_t j) { return gelu(sum + decode(bias[j])); });
 }
 
+// Scales both operands number by number (block_scales.hpp).
+Launch bind_block_scaled(Queue& queue, const Shape& shape, const Fp8E4m3* a, const Fp8E4m3* b,
+                         const float* scale_a, const float* scale_b, Bf16* c) {
+  return [m = shape["m"], n = shape["n"], k = shape["k"], threads = queue.threads(), a, b, scale_a,
+          scale_b, c] {
+#pragma omp parallel for num_threads(threads)
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (std::int64_t p = 0; p < k; ++p) {
+          sum += decode(a[i * k + p]) * scale_a[scale_index_a(i, p, m)] * decode(b[j * k + p]) *
+                 scale_b[scale_index_b(j, p, k)];
+        }
+        c[i * n + j] = encode<Bf16>(sum);
+      }
+    }
+  };
+}
+
 using Products = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
 Technique technique(const std::string& operation) {
@@ -63,6 +84,7 @@ const Registration naive{
 const Registration naive_gelu{technique("matmul_gelu"), Products{}, []<class P>() {
                                 return bind_gelu<typename P::A, typename P::B, typename P::Out>;
                               }};
+const Registration naive_block_scaled{technique("matmul_block_scaled"), bind_block_scaled};
 
 }  // namespace
 }  // namespace ridgebench

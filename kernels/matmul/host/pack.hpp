@@ -81,6 +81,20 @@ struct StoredMatrix {
   }
 };
 
+// A matrix stored along k whose numbers count `scales` times (block_scales.hpp): kScaleBlock
+// numbers of `lines_of_scale` lines share one.
+template <class T>
+struct BlockScaledMatrix : StoredMatrix<T> {
+  const float* scales;
+  std::int64_t lines_of_scale;
+  std::int64_t line_stride;   // from the scale of a line to that of the next `lines_of_scale`
+  std::int64_t block_stride;  // from the scale of a block of k to that of the next one
+
+  [[nodiscard, gnu::always_inline]] float scale(std::int64_t line, std::int64_t k) const {
+    return scales[line / lines_of_scale * line_stride + k / kScaleBlock * block_stride];
+  }
+};
+
 // N elements of a line from element `first`, each converted by `convert`; zeros beyond the matrix.
 template <std::int64_t N, class T, class Number, class Convert>
 [[gnu::always_inline]] inline void read_line(const StoredMatrix<T>& from, std::int64_t line,
@@ -107,6 +121,16 @@ struct FloatWord {
                                           std::int64_t first, float* words) {
     read_line<kBlock>(from, line, first, words,
                       [](const T* in, float* out) { widen_block(in, out); });
+  }
+  template <class T>
+  [[gnu::always_inline]] static void read(const BlockScaledMatrix<T>& from, std::int64_t line,
+                                          std::int64_t first, float* words) {
+    static_assert(kScaleBlock % kBlock == 0, "the words have one scale");
+    const StoredMatrix<T>& numbers = from;
+    read(numbers, line, first, words);
+    if (line >= from.lines || first >= from.length) return;  // zeros
+    const float scale = from.scale(line, first);
+    for (std::int64_t i = 0; i < kBlock; ++i) words[i] *= scale;
   }
 };
 
@@ -187,8 +211,8 @@ struct PackedPanels {
 
 // Packs `words`, whole blocks of them, of the kLanes lines of `from` that begin at `line`. Where k
 // runs across the lines, two lines make a line of pairs.
-template <class Word, class T, class Panels>
-[[gnu::always_inline]] inline void pack_strip(const StoredMatrix<T>& from, const Panels& to,
+template <class Word, class Matrix, class Panels>
+[[gnu::always_inline]] inline void pack_strip(const Matrix& from, const Panels& to,
                                               std::int64_t line, Range words) {
   for (std::int64_t first = words.begin; first < words.end; first += kBlock) {
     alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
@@ -209,9 +233,8 @@ namespace {
 
 // Packs these words of these rows of A or columns of B, each range rounded up to kBlock. Not
 // inlined: all products of a format share one copy.
-template <class Word, class T, class Panels>
-[[gnu::noinline]] void pack(const StoredMatrix<T>& from, const Panels& to, Range outer,
-                            Range words) {
+template <class Word, class Matrix, class Panels>
+[[gnu::noinline]] void pack(const Matrix& from, const Panels& to, Range outer, Range words) {
   const Range across = from.k_contiguous ? outer : words;
   const Range part = from.k_contiguous ? words : outer;
   for (std::int64_t line = across.begin; line < across.end; line += kLanes) {

@@ -1,7 +1,8 @@
 // Packed panels and a register tile. pack widens both inputs to fp32 and copies them once into the
 // order in which the inner loop reads them (blocked_product.hpp). The micro-kernel keeps a tile of
 // C in registers, so that every number that it loads serves many multiply-adds: the limit is now
-// the FMA units.
+// the FMA units. The block-scaled form multiplies numbers by their scales while it packs them, once
+// for each number and not for each block of each sum.
 #include <omp.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
+#include "kernels/matmul/block_scales.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/matmul/host/pack.hpp"
@@ -126,6 +128,9 @@ const Registration packed_gelu{
       return planned(prepare<RegisterTile>,
                      bind_gelu<RegisterTile, typename P::A, typename P::B, typename P::Out>);
     }};
+const Registration packed_block_scaled{
+    technique("matmul_block_scaled", 0),
+    planned(prepare<RegisterTile>, bind_block_scaled<RegisterTile, Fp8E4m3, Fp8E4m3, Bf16>)};
 
 }  // namespace
 }  // namespace ridgebench

@@ -92,6 +92,45 @@ TEST(ProductReference, PartsOfARowAreTheRow) {
   }
 }
 
+// Numbers that are scaled beforehand have the same product, with few outputs and with many.
+TEST(ProductReference, MultipliesByScales) {
+  for (const std::int64_t n : {3, 21}) {
+    const Shape shape = product_of(5, n, 300, Layout::nt);
+    const Matrices all(shape);
+    const auto scale_a = [](std::int64_t row, std::int64_t k) {
+      return static_cast<double>(1 + row + k / 128);
+    };
+    const auto scale_b = [](std::int64_t column, std::int64_t k) {
+      return static_cast<double>(2 - column + k);
+    };
+    Matrices scaled = all;
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    const auto scale = [&](std::vector<float>& x, const auto& scale_of) {
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const auto number = static_cast<std::int64_t>(i);
+        x[i] = static_cast<float>(x[i] * scale_of(number / 300, number % 300));
+      }
+    };
+    scale(scaled.a, scale_a);
+    scale(scaled.b, scale_b);
+    const auto multiply_by = [](auto scale_of) -> MultiplyByScales {
+      return [=](std::int64_t row, std::int64_t first, std::span<double> numbers) {
+        for (double& x : numbers) x *= scale_of(row, first++);
+      };
+    };
+    const std::vector<std::int64_t> rows{1, 4};
+    std::vector<Expected> out(2 * at(n));
+    product_reference(shape, rows, {}, all.left(), all.right(), out,
+                      {multiply_by(scale_a), multiply_by(scale_b)});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto column = static_cast<std::int64_t>(i) % n;
+      const Expected e = element(scaled, shape, rows[i / at(n)], column);
+      EXPECT_NEAR(out[i].value, e.value, 1e-6 * e.norm) << i;  // fp32 rounds what is scaled
+      EXPECT_NEAR(out[i].norm, e.norm, 1e-6 * e.norm) << i;
+    }
+  }
+}
+
 // Limits the address space to what the process has now and `more` bytes.
 void leave_bytes(rlim_t more) {
   std::ifstream file("/proc/self/statm");

@@ -20,6 +20,7 @@
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/random.hpp"
 #include "kernels/common/registry.hpp"
+#include "kernels/matmul/block_scales.hpp"
 #include "tests/support/host_queue.hpp"
 
 #define RIDGEBENCH_ISA v2

@@ -45,6 +45,54 @@ TEST(HostMatmul, EveryFusedTechniqueIsRight) {
   });
 }
 
+// k and n of several blocks of 128, and parts of one.
+TEST(HostMatmul, EveryBlockScaledTechniqueIsRight) {
+  for_each_host_technique("matmul_block_scaled", [](const Implementation& implementation) {
+    for (const auto& [m, n, k] : kSizes) {
+      expect_right(implementation, product(m, n, k, Layout::nt), 1, false);
+    }
+    for (const auto& [m, n, k] : {std::array{17, 300, 700}, {40, 129, 1153}, {7, 256, 256}}) {
+      expect_right(implementation, product(m, n, k, Layout::nt), 1, false);
+    }
+  });
+}
+
+// Ones times one scale each: an element of C shows which scales met in it. Every scale is a power
+// of two, so that sums are exact.
+TEST(HostMatmul, EveryNumberMeetsItsOwnScale) {
+  constexpr std::int64_t kM = 3;
+  constexpr std::int64_t kN = 257;
+  constexpr std::int64_t kK = 130;
+  for_each_host_technique("matmul_block_scaled", [](const Implementation& implementation) {
+    HostRun run(implementation, product(kM, kN, kK, Layout::nt));
+    const auto fill = [&](std::size_t operand, auto value) {
+      for (std::int64_t i = 0; i < run.array(operand).operand().elements; ++i) {
+        const auto width =
+            static_cast<std::size_t>(info(run.array(operand).operand().format).storage_bytes);
+        const auto bits = stored_bits(run.array(operand).operand().format, value(i));
+        std::memcpy(static_cast<std::byte*>(run.array(operand).data()) +
+                        static_cast<std::size_t>(i) * width,
+                    &bits, width);
+      }
+    };
+    fill(0, [](std::int64_t) { return 1; });
+    fill(1, [](std::int64_t) { return 1; });
+    // 1, 2, 4 in the first block of k; 8, 16, 32 in the second, which has two numbers.
+    fill(2, [](std::int64_t i) { return std::exp2(static_cast<double>(i)); });
+    // Blocks of k are neighbours: 1, 2; 4, 8; 16, 32.
+    fill(3, [](std::int64_t i) { return std::exp2(static_cast<double>(i)); });
+    ASSERT_TRUE(run.launch());
+    for (std::int64_t i = 0; i < kM; ++i) {
+      for (std::int64_t j = 0; j < kN; ++j) {
+        const double first = std::exp2(static_cast<double>(i + 2 * (j / 128)));
+        const double second = std::exp2(static_cast<double>(3 + i + 2 * (j / 128) + 1));
+        const double sum = 128 * first + 2 * second;
+        ASSERT_EQ(run.output().view()[i * kN + j], sum) << i << ' ' << j;
+      }
+    }
+  });
+}
+
 // A NaN in A reaches its row only, and one in B its column only, with every padding.
 TEST(HostMatmul, NanReachesItsRowAndColumnOnly) {
   constexpr std::int64_t kM = 37;
