@@ -95,5 +95,25 @@ const CudaRegistration matmul_gelu[] = {
     registration<true, true, false>("cublas_tuned", kAll),
     registration<true, true, true>("cublas_tuned_fast_accum", kFp8)};
 
+LtProduct prepare_block_scaled(Queue& queue, const Shape& shape) {
+  LtProduct product(queue, shape, Format::fp8_e4m3, {.block_scaled = true});
+  product.choose(product.algorithms(1).front());
+  return product;
+}
+
+Launch bind_block_scaled(Queue& /*queue*/, const LtProduct& product, const Shape& /*shape*/,
+                         const Fp8E4m3* a, const Fp8E4m3* b, const float* scale_a,
+                         const float* scale_b, Bf16* c) {
+  return product.bind(a, b, nullptr, c, {scale_a, scale_b});
+}
+
+const CudaRegistration block_scaled{{.operation = "matmul_block_scaled",
+                                     .name = "cublas",
+                                     .engine = Engine::tensor,
+                                     .origin = Origin::library,
+                                     .supports = LtProduct::supports_block_scaled,
+                                     .accumulation_error = kFp8PromotedError},
+                                    planned(prepare_block_scaled, bind_block_scaled)};
+
 }  // namespace
 }  // namespace ridgebench::cuda

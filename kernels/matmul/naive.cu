@@ -1,10 +1,12 @@
 // Matrix product by its definition, one thread per element of C. Neighbouring threads of a warp
 // take neighbouring rows. In layout nt each load of A and each store to C then touches 32 rows, and
 // the L1 cache moves 32 bytes or more for every element it delivers. Its bandwidth is the limit,
-// far below any roof. The fused form adds the bias and applies GeLU before it stores.
+// far below any roof. The fused form adds the bias and applies GeLU before it stores, and the
+// block-scaled form multiplies each number by its scale.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
+#include "kernels/matmul/block_scales.hpp"
 #include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda::matmul_naive {
@@ -22,6 +24,19 @@ __global__ void matmul_naive(Product<A, B, Out> product, Epilogue epilogue) {
     sum += to_float(product.a(m, k)) * to_float(product.b(n, k));
   }
   product.c[m * product.n + n] = from_float<Out>(epilogue(sum, epilogue.bias_of(n, product.n)));
+}
+
+__global__ void matmul_block_scaled_naive(Product<Fp8E4m3, Fp8E4m3, Bf16> product,
+                                          const float* scale_a, const float* scale_b) {
+  const std::int64_t m = std::int64_t{blockIdx.x} * kTileM + threadIdx.x;
+  const std::int64_t n = std::int64_t{blockIdx.y} * kTileN + threadIdx.y;
+  if (m >= product.m || n >= product.n) return;
+  float sum = 0;
+  for (std::int64_t k = 0; k < product.k; ++k) {
+    sum += to_float(product.a(m, k)) * scale_a[scale_index_a(m, k, product.m)] *
+           to_float(product.b(n, k)) * scale_b[scale_index_b(n, k, product.k)];
+  }
+  product.c[m * product.n + n] = from_float<Bf16>(sum);
 }
 
 template <class A, class B, class Out, class Epilogue>
@@ -44,6 +59,15 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const
   return launch(queue, Product(shape, a, b, c), BiasGelu<typename P::Out>{bias});
 }
 
+Launch bind_block_scaled(Queue& queue, const Shape& shape, const Fp8E4m3* a, const Fp8E4m3* b,
+                         const float* scale_a, const float* scale_b, Bf16* c) {
+  const Product product(shape, a, b, c);
+  const dim3 grid = tiles_for(product.n, product.m, kTileN, kTileM);
+  return [=, stream = stream_of(queue)] {
+    matmul_block_scaled_naive<<<grid, dim3(kTileM, kTileN), 0, stream>>>(product, scale_a, scale_b);
+  };
+}
+
 Technique technique(const std::string& operation, double approximation_error = 0) {
   return {.operation = operation,
           .name = "naive",
@@ -60,5 +84,6 @@ const Registration naive{technique("matmul"), AllProducts{} + Types<ProductTypes
 const Registration naive_gelu{
     []<class P>() { return technique("matmul_gelu", kGeluError<typename P::Out>); }, AllProducts{},
     []<class P>() { return bind_gelu<P>; }};
+const Registration naive_block_scaled{technique("matmul_block_scaled"), bind_block_scaled};
 
 }  // namespace ridgebench::cuda::matmul_naive

@@ -115,8 +115,8 @@ def test_an_sm_holds_a_whole_wave_of_chains(name):
     assert used and max(used) <= registers_per_sm // most_threads_per_sm
 
 
-# Two files compile the persistent kernel, and its name has that of one.
-HOPPER = sorted({name.replace("_fp8.cu", ".cu") for name in SOURCES if name.startswith("matmul/hopper/wgmma")})
+# Three files compile the persistent kernel, and its name has that of one.
+HOPPER = sorted({re.sub("_(fp8|block_scaled).cu", ".cu", name) for name in SOURCES if name.startswith("matmul/hopper/wgmma")})
 PERSISTENT_TILE = re.compile(r"14PersistentTileILi(\d+)ELi(\d+)E")
 STEPS = 4  # of wgmma in 128 bytes of k
 

@@ -30,8 +30,18 @@ def persistent() -> list[Kernel]:
 
 def promoted(*tiles: tuple[int, int]) -> list[Kernel]:
     found = [kernel for kernel in persistent() if is_promoted(kernel) and tile_of(kernel) in tiles]
-    assert found
+    assert {is_scaled(kernel) for kernel in found} == {False, True}
     return found
+
+
+def is_scaled(kernel: Kernel) -> bool:
+    """By block scales."""
+    return "11BlockScales" in kernel.name
+
+
+def addition(kernel: Kernel) -> str:
+    """The instruction that adds a temporary sum in fp32: as it is, or times its scale."""
+    return "FFMA" if is_scaled(kernel) else "FADD"
 
 
 def stage_loop(kernel: Kernel) -> list[Instruction]:
@@ -45,15 +55,15 @@ def waits(loop: list[Instruction]) -> list[int]:
     return [i.bits(PENDING, 3) for i in loop if i.name == "WARPGROUP" and i.bits(IS_WAIT, 1)]
 
 
-def exposed_additions(loop: list[Instruction]) -> int:
-    """FADD that run while the warpgroup has no products in flight."""
+def exposed_additions(loop: list[Instruction], name: str = "FADD") -> int:
+    """Additions that run while the warpgroup has no products in flight."""
     in_flight, exposed = True, 0
     for i in loop:
         if i.name == "QGMMA":
             in_flight = True
         elif i.name == "WARPGROUP" and i.bits(IS_WAIT, 1):
             in_flight = i.bits(PENDING, 3) > 0
-        elif i.name == "FADD" and not in_flight:
+        elif i.name == name and not in_flight:
             exposed += 1
     return exposed
 
@@ -83,16 +93,29 @@ def test_two_sets_of_temporary_sums_leave_no_addition_exposed(tile):
     for kernel in promoted(tile):
         loop = stage_loop(kernel)
         assert sum(i.name == "QGMMA" for i in loop) == 2 * STEPS, kernel.name
-        assert sum(i.name == "FADD" for i in loop) == tile[1], kernel.name  # two stages of half the columns
+        assert sum(i.name == addition(kernel) for i in loop) == tile[1], kernel.name  # two stages of half the columns
         assert waits(loop) == [1, 1], kernel.name
-        assert exposed_additions(loop) == 0, kernel.name
+        assert exposed_additions(loop, addition(kernel)) == 0, kernel.name
 
 
 @needs_cuda
 def test_one_set_of_temporary_sums_exposes_each_addition():
     for kernel in promoted((256, 128)):
         assert waits(stage_loop(kernel)) == [0, 0], kernel.name
-        assert exposed_additions(stage_loop(kernel)) == 128, kernel.name
+        assert exposed_additions(stage_loop(kernel), addition(kernel)) == 128, kernel.name
+
+
+@needs_cuda
+def test_scales_cost_two_multiplications_for_a_sub_tile_and_no_addition():
+    for kernel in promoted((256, 128), (128, 128), (128, 64)):
+        if not is_scaled(kernel):
+            continue
+        loop = stage_loop(kernel)
+        sub_tiles = tile_of(kernel)[0] // 128
+        stages = sum(i.name == "QGMMA" for i in loop) // (STEPS * sub_tiles)
+        assert sum(i.name == "FMUL" for i in loop) == 2 * sub_tiles * stages, kernel.name
+        assert sum(i.name == "LDG" for i in loop) == (2 * sub_tiles + 1) * stages, kernel.name
+        assert not any(i.name == "FADD" for i in loop), kernel.name
 
 
 @needs_cuda

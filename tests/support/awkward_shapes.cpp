@@ -219,7 +219,10 @@ bool exact_on_integers(const Operation& operation) {
       operation.operands(unit_shape(operation), operation.formats.front());
   const bool updates =
       std::ranges::any_of(operands, [](const Operand& o) { return o.access == Access::updated; });
-  return !operation.special && !contracts && !updates;
+  // Scales are fractions, and a product with them is rounded.
+  const bool fractions = std::ranges::any_of(
+      operands, [](const Operand& o) { return o.values.kind == Values::Kind::uniform; });
+  return !operation.special && !contracts && !updates && !fractions;
 }
 
 }  // namespace ridgebench

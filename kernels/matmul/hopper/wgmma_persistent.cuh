@@ -65,6 +65,20 @@ __device__ void finish_tile(typename Tile::Shared& shared, int last,
   shared.pipeline.consumer_release(last, scheduler.cluster);
 }
 
+// How a consumer adds the temporary sums of a stage: as they are. Block scales have another way
+// (block_scales.cuh).
+template <class Tile, class Epilogue>
+struct StagePromotion {
+  __device__ explicit StagePromotion(const Epilogue& /*epilogue*/) {}
+  // `row` of C is the consumer's first, `column` the tile's.
+  __device__ void start_tile(int /*row*/, int /*column*/, int /*n*/, int /*stages*/) {}
+  template <int kCount>
+  __device__ void add(float (&d)[kCount], float (&part)[kCount], int /*sub_tile*/) const {
+    promote(d, part);
+  }
+  __device__ void advance() {}  // to the next stage
+};
+
 inline constexpr int kSecondConsumerStarts = 1 + kConsumers;  // a named barrier
 
 // A tile of fp8, promoted: the tensor cores keep 13 fraction bits of a sum, so what they
@@ -73,10 +87,11 @@ inline constexpr int kSecondConsumerStarts = 1 + kConsumers;  // a named barrier
 // fill the pause if the two are out of step: in each tile the second one waits until the first
 // products of the first one are complete. The first one is never a whole tile ahead, which would
 // complete the barrier without the second one, as the ring holds no more than the stages of a tile.
-template <Layout kLayout, class A, class B, class Tile>
+template <Layout kLayout, class A, class B, class Tile, class Promotion>
 __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
                                        PipelineState<Tile::kStages>& state,
-                                       const BlockScheduler<Tile>& scheduler) {
+                                       const BlockScheduler<Tile>& scheduler,
+                                       Promotion& promotion) {
   const auto first = first_stage<Tile>(shared);
   const bool ordered = scheduler.stages >= Tile::kStages;
   const bool leads = warpgroup_index() == 1;
@@ -96,18 +111,20 @@ __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile:
       if (s == Tile::kSubTiles - 1) {
         shared.pipeline.consumer_release(state.stage, scheduler.cluster);
       }
-      promote(d[s], part[0]);
+      promotion.add(d[s], part[0], s);
     }
+    promotion.advance();
   }
 }
 
 // The same with two sets of temporary sums in turn: a consumer adds those of one stage while the
 // tensor cores work on the next, so they never pause.
-template <Layout kLayout, class A, class B, class Tile>
+template <Layout kLayout, class A, class B, class Tile, class Promotion>
   requires(has_two_temporaries(Tile::kShape))
 __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
                                        PipelineState<Tile::kStages>& state,
-                                       const BlockScheduler<Tile>& scheduler) {
+                                       const BlockScheduler<Tile>& scheduler,
+                                       Promotion& promotion) {
   const auto first = first_stage<Tile>(shared);
   Accumulators<1, Tile::kBlockN> even;
   Accumulators<1, Tile::kBlockN> odd;
@@ -120,7 +137,8 @@ __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile:
   };
   const auto finish = [&](auto& part) {
     shared.pipeline.consumer_release(oldest.stage, scheduler.cluster);
-    promote(d[0], part[0]);
+    promotion.add(d[0], part[0], 0);
+    promotion.advance();
     oldest.advance();
   };
   clear(d);
@@ -167,13 +185,15 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     auto& ring = *warp_uniform(&shared);
     PipelineState<Tile::kStages> state;
     const TileEpilogue<Tile, Epilogue> tile_epilogue(epilogue, shared.biases[consumer]);
+    StagePromotion<Tile, Epilogue> promotion(epilogue);
     TileAccumulators<Tile> d;
     int turn = 0;
     for (int tile = scheduler.first; tile < tiles.count(); tile += scheduler.step) {
       const auto [row, column] = scheduler.origin(tile);
       tile_epilogue.load(column, n);
       if constexpr (kPromoted) {
-        multiply_tile_promoted<kLayout, A, B>(d, ring, state, scheduler);
+        promotion.start_tile(row + consumer * Tile::kSubTiles * kWgmmaM, column, n, stages);
+        multiply_tile_promoted<kLayout, A, B>(d, ring, state, scheduler, promotion);
       } else {
         const int last = start_tile<kLayout, A, B>(d, ring, state, scheduler);
         finish_tile(ring, last, scheduler);

@@ -24,6 +24,13 @@ namespace ridgebench::cuda {
 struct LtOptions {
   bool fast_accumulation = false;  // fp8: sums stay in the tensor cores
   bool gelu = false;               // gelu(A B + bias), tanh form
+  bool block_scaled = false;       // fp8: scales of 1 x 128 for A, of 128 x 128 for B
+};
+
+// Scales in fp32 of a product with LtOptions::block_scaled, in the layout of supports_block_scaled.
+struct LtBlockScales {
+  const float* a = nullptr;
+  const float* b = nullptr;
 };
 
 // The library's struct has no name, and nvcc 13.0 fails on a vector of such structs.
@@ -87,12 +94,32 @@ class LtProduct {
     return std::nullopt;
   }
 
+  // The same with block scales. The scales of A are [ceil(K / 128), M], those of B [ceil(N / 128),
+  // ceil(K / 128)]: the library reads rows of multiples of 4 of both, on compute capability 9.0.
+  // Sources: cublasLt.h, cublasLtMatmulMatrixScale_t; PyTorch, test/test_scaled_matmul_cuda.py.
+  static std::optional<std::string> supports_block_scaled(const Machine& machine,
+                                                          const Shape& shape, FormatPair inputs) {
+    if (auto reason = supports(machine, shape, inputs)) return reason;
+    if (machine.compute_capability != 90) {
+      return "cuBLASLt scales blocks of 128 on compute capability 9.0 only";
+    }
+    if (shape["m"] % 4 != 0) return "cuBLASLt reads the scales of A for multiples of 4 rows";
+    if ((shape["k"] + 127) / 128 % 4 != 0) {
+      return "cuBLASLt reads the scales of B for multiples of 4 blocks of 128 of k";
+    }
+    return std::nullopt;
+  }
+
   LtProduct(Queue& queue, const Shape& shape, FormatPair inputs, LtOptions options)
       : layout_(shape.layout()),
         inputs_(inputs),
         options_(options),
         stream_(stream_of(queue)),
         workspace_(queue.allocate(Cublas::kWorkspaceBytes)) {
+    constexpr std::size_t with_block_scales = 120900;  // the cuBLAS of CUDA 12.9
+    if (options.block_scaled && cublasLtGetVersion() < with_block_scales) {
+      throw Unsupported("cuBLASLt scales blocks of 128 from version 12.9 on");
+    }
     cublasLtHandle_t created = nullptr;
     check(cublasLtCreate(&created));
     handle_ = {created, [](cublasLtHandle_t handle) { cublasLtDestroy(handle); }};
@@ -120,8 +147,8 @@ class LtProduct {
     std::array<cublasLtMatmulHeuristicResult_t, kMostAlgorithms> found{};
     int count = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        handle_.get(), operation(workspace_.get()).get(), b_.get(), a_.get(), c_.get(), c_.get(),
-        created, std::min(most, kMostAlgorithms), found.data(), &count);
+        handle_.get(), operation(workspace_.get(), any_scales()).get(), b_.get(), a_.get(),
+        c_.get(), c_.get(), created, std::min(most, kMostAlgorithms), found.data(), &count);
     std::vector<LtAlgorithm> algorithms;
     for (int i = 0; i < count; ++i) {
       const cublasLtMatmulHeuristicResult_t& result = found[static_cast<std::size_t>(i)];
@@ -148,16 +175,17 @@ class LtProduct {
            config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION);
   }
 
-  // Operands in their storage formats; `bias` only with gelu. Throws Unsupported for a pointer that
-  // is not aligned as the library's estimates assume.
-  [[nodiscard]] Launch bind(const void* a, const void* b, const void* bias, void* c) const {
+  // Operands in their storage formats; `bias` only with gelu, `scales` only with block_scaled.
+  // Throws Unsupported for a pointer that is not aligned as the library's estimates assume.
+  [[nodiscard]] Launch bind(const void* a, const void* b, const void* bias, void* c,
+                            const LtBlockScales& scales = {}) const {
     constexpr std::uintptr_t alignment = 256;  // default of CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*
-    for (const void* operand : std::array<const void*, 4>{a, b, bias, c}) {
+    for (const void* operand : std::array<const void*, 6>{a, b, bias, c, scales.a, scales.b}) {
       if (reinterpret_cast<std::uintptr_t>(operand) % alignment != 0) {
         throw Unsupported("an operand is not aligned to 256 bytes");
       }
     }
-    return [*this, operation = operation(bias), a, b, c] {
+    return [*this, operation = operation(bias, scales), a, b, c] {
       constexpr float one = 1;
       constexpr float zero = 0;
       check(cublasLtMatmul(handle_.get(), operation.get(), &one, b, b_.get(), a, a_.get(), &zero, c,
@@ -179,8 +207,29 @@ class LtProduct {
     return {created, [](cublasLtMatrixLayout_t m) { cublasLtMatrixLayoutDestroy(m); }};
   }
 
-  // The bias is a part of the operation, so every set of buffers has its own operation.
-  [[nodiscard]] Operation operation(const void* bias) const {
+  // For estimates, which do not read them.
+  [[nodiscard]] LtBlockScales any_scales() const {
+    const auto* const memory = static_cast<const float*>(workspace_.get());
+    return {memory, memory};
+  }
+
+  // The library's A is our B.
+  static void set_block_scales(cublasLtMatmulDesc_t operation, const LtBlockScales& scales) {
+#if CUBLAS_VERSION >= 120900
+    using cublaslt_detail::set;
+    set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F);
+    set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F);
+    set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales.b);
+    set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales.a);
+#else
+    static_cast<void>(operation);
+    static_cast<void>(scales);
+    throw Unsupported("built with a cuBLASLt that is older than 12.9, which scales no blocks");
+#endif
+  }
+
+  // Bias and scales are a part of the operation, so every set of buffers has its own operation.
+  [[nodiscard]] Operation operation(const void* bias, const LtBlockScales& scales) const {
     using cublaslt_detail::set;
     const bool tf32 = inputs_.a == Format::tf32;
     cublasLtMatmulDesc_t created = nullptr;
@@ -196,6 +245,7 @@ class LtProduct {
       set(created, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS);
       set(created, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     }
+    if (options_.block_scaled) set_block_scales(created, scales);
     return operation;
   }
 

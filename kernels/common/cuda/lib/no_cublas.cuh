@@ -51,6 +51,12 @@ class Cublas {
 struct LtOptions {
   bool fast_accumulation = false;
   bool gelu = false;
+  bool block_scaled = false;
+};
+
+struct LtBlockScales {
+  const float* a = nullptr;
+  const float* b = nullptr;
 };
 
 struct LtAlgorithm {};
@@ -59,6 +65,7 @@ class LtProduct {
  public:
   static constexpr int kMostAlgorithms = 1;
   static constexpr auto* supports = supports_cublas;
+  static constexpr auto* supports_block_scaled = supports_cublas;
   LtProduct(Queue& /*queue*/, const Shape& /*shape*/, FormatPair /*inputs*/, LtOptions /*o*/) {
     throw Unsupported(kNoCublas);
   }
@@ -67,8 +74,8 @@ class LtProduct {
   }
   void choose(const LtAlgorithm& /*algorithm*/) {}
   [[nodiscard]] std::string choice() const { return kNoCublas; }
-  [[nodiscard]] Launch bind(const void* /*a*/, const void* /*b*/, const void* /*bias*/,
-                            void* /*c*/) const {
+  [[nodiscard]] Launch bind(const void* /*a*/, const void* /*b*/, const void* /*bias*/, void* /*c*/,
+                            const LtBlockScales& /*scales*/ = {}) const {
     throw Unsupported(kNoCublas);
   }
 };
