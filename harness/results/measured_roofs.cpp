@@ -117,7 +117,9 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
 
 }  // namespace
 
-bool is_product(const Record& r) { return r.op == "matmul" || r.op == "matmul_gelu"; }
+bool is_product(const Record& r) {
+  return r.op == "matmul" || r.op == "matmul_gelu" || r.op == "matmul_block_scaled";
+}
 
 bool served_by_cache(const Record& r) {
   return r.flagged(kServedByCache) && r.bound != Limit::compute;

@@ -22,6 +22,7 @@ plan=(
   "ratios machine 5 whether program, driver and GPU fit together"
   "ratios long 180 the published ratios of 8192 cubed: cycles, and time with the power limit"
   "ratios gelu 90 the ratios of products with bias and GeLU"
+  "ratios scaled 9 the ratio of fp8 products with block scales, in cycles"
   "ratios energy 80 joules by tile and cluster"
   "ratios small 40 the ratios of 4096 cubed without overlapping launches"
   "ratios memory 145 the ratios of operations that memory limits, with the power limit"

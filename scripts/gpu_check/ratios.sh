@@ -42,6 +42,13 @@ stage_gelu() {
   return "$status"
 }
 
+# The short scale only, which is in cycles: a longer one does not fit into the command.
+stage_scaled() {
+  local status=0
+  duel block_scaled wgmma_block_scaled cublas --op matmul_block_scaled --format fp8_e4m3 --shape 8192 --seconds 5 || status=$?
+  return "$status"
+}
+
 # Joules by tile and cluster, and by the threads of a block: 22 s are the least that have a long scale.
 stage_energy() {
   local status=0 bf16=(--op matmul --format bf16 --shape 8192 --seconds 22)

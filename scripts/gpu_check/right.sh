@@ -111,8 +111,8 @@ sanitize() {
   command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer on the PATH"
   need_device_tests
   export RIDGEBENCH_UNGATED=1
-  each_technique "$1" AreRightOnSmallShapes \
-    '^(relu_vec16|dot_one_pass|matvec_row_per_block|matmul(_gelu)?_(ffma_tma|wgmma_(persistent|pingpong|split_k|tf32x3).*))$' \
+  local products='matmul_block_scaled_wgmma_.*|matmul(_gelu)?_(ffma_tma|wgmma_(persistent|pingpong|split_k|tf32x3).*)'
+  each_technique "$1" AreRightOnSmallShapes "^(relu_vec16|dot_one_pass|matvec_row_per_block|$products)$" \
     8 compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5
 }
 stage_memcheck() { sanitize memcheck; }

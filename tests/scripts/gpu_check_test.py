@@ -14,7 +14,7 @@ from command_line import BINARY, ROOT, environment, wait_until
 STAGES = {
     "right": ["machine", "smoke", "deep", "large", "memcheck", "racecheck", "ceilings", "paths", "isolation", "counters"],
     "picture": ["machine", "quick", "lecture", "cold", "step", "drawn"],
-    "ratios": ["machine", "long", "gelu", "energy", "small", "memory", "again"],
+    "ratios": ["machine", "long", "gelu", "scaled", "energy", "small", "memory", "again"],
 }
 NEED_A_GPU = {"deep", "large", "memcheck", "racecheck", "isolation", "counters"}
 LIMIT = 580  # seconds of a command
@@ -225,7 +225,7 @@ def duels_of_the_script() -> list[list[str]]:
 def test_the_duels_name_techniques_that_exist():
     for words in duels_of_the_script():
         operation = words[words.index("--op") + 1] if "--op" in words else "matmul"
-        folder = ROOT / "kernels" / operation.removesuffix("_gelu")
+        folder = ROOT / "kernels" / operation.removesuffix("_gelu").removesuffix("_block_scaled")
         folders = [folder, ROOT / "kernels" / "gelu", ROOT / "kernels" / "common" / "cuda"]
         text = "\n".join(p.read_text() for f in folders for p in f.rglob("*") if p.suffix in (".cu", ".cpp", ".cuh"))
         for side in words[:2]:

@@ -42,6 +42,8 @@ constexpr std::array kRivals{
     Rivals{Backend::cuda, "matmul_gelu", "wgmma_pingpong", "cublas_tuned", "8192", Format::bf16},
     Rivals{Backend::cuda, "matmul_gelu", "wgmma_tuned_promoted", "cublas_tuned", "8192",
            Format::fp8_e4m3},
+    Rivals{Backend::cuda, "matmul_block_scaled", "wgmma_block_scaled", "cublas", "8192",
+           Format::fp8_e4m3},
     Rivals{Backend::cuda, "relu", "vec16", "cub"},
     Rivals{Backend::cuda, "gelu", "vec16", "cub"},
     Rivals{Backend::cuda, "dot", "one_pass", "cub"},

@@ -143,7 +143,7 @@ def test_the_profile_names_techniques_that_exist():
     assert len(rivals) > 10
     for backend, operation, *names in rivals:
         suffixes = (".cu", ".cpp", ".cuh") if backend == "cuda" else (".cpp",)
-        folders = [ROOT / "kernels" / operation.removesuffix("_gelu"), ROOT / "kernels" / "common" / "cpu"]
+        folders = [ROOT / "kernels" / operation.removesuffix("_gelu").removesuffix("_block_scaled"), ROOT / "kernels" / "common" / "cpu"]
         files = [path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes]
         text = "\n".join(path.read_text() for path in files)
         for name in names:
