@@ -16,9 +16,9 @@
 namespace ridgebench {
 namespace {
 
-constexpr std::int64_t kM = 128;
-constexpr std::int64_t kN = 256;
-constexpr std::int64_t kK = 1024;
+constexpr std::int64_t kRowsOfA = 128;
+constexpr std::int64_t kRowsOfB = 256;
+constexpr std::int64_t kDepth = 1024;
 constexpr std::int64_t kRowsOfAnOutlier = 16;  // of A, one of which has one
 
 // What `measure` returns for `packed`, with the newest instruction set.
@@ -34,7 +34,7 @@ double with_packed(std::string_view operation, const Measure& measure) {
 }
 
 const Shape& shape() {
-  static const Shape of_all({{"m", kM}, {"n", kN}, {"k", kK}}, Layout::nt);
+  static const Shape of_all({{"m", kRowsOfA}, {"n", kRowsOfB}, {"k", kDepth}}, Layout::nt);
   return of_all;
 }
 
@@ -44,13 +44,13 @@ std::vector<float> normal_numbers(std::int64_t count, std::uint32_t stream) {
   return x;
 }
 
-// Numbers of `lines` lines of kK, in blocks of this many lines and numbers of a line.
+// Numbers of `lines` lines of kDepth, in blocks of this many lines and numbers of a line.
 struct Blocks {
   std::int64_t lines;
   std::int64_t height;
   std::int64_t width;
 
-  [[nodiscard]] std::int64_t across() const { return ceil_div(kK, width); }
+  [[nodiscard]] std::int64_t across() const { return ceil_div(kDepth, width); }
   [[nodiscard]] std::size_t of(std::int64_t line, std::int64_t k) const {
     return static_cast<std::size_t>(line / height * across() + k / width);
   }
@@ -60,8 +60,8 @@ struct Blocks {
 std::vector<float> scales_of(const std::vector<float>& x, const Blocks& blocks) {
   std::vector<float> scales(
       static_cast<std::size_t>(ceil_div(blocks.lines, blocks.height) * blocks.across()), 0);
-  for (std::int64_t i = 0; i < blocks.lines * kK; ++i) {
-    float& scale = scales[blocks.of(i / kK, i % kK)];
+  for (std::int64_t i = 0; i < blocks.lines * kDepth; ++i) {
+    float& scale = scales[blocks.of(i / kDepth, i % kDepth)];
     const auto most = static_cast<float>(info(Format::fp8_e4m3).max_finite());
     scale = std::max(scale, std::abs(x[static_cast<std::size_t>(i)]) / most);
   }
@@ -71,46 +71,46 @@ std::vector<float> scales_of(const std::vector<float>& x, const Blocks& blocks) 
 void quantise(const std::vector<float>& x, const Blocks& blocks, const std::vector<float>& scales,
               void* out) {
   auto* const numbers = static_cast<Fp8E4m3*>(out);
-  for (std::int64_t i = 0; i < blocks.lines * kK; ++i) {
+  for (std::int64_t i = 0; i < blocks.lines * kDepth; ++i) {
     numbers[i] =
-        encode<Fp8E4m3>(x[static_cast<std::size_t>(i)] / scales[blocks.of(i / kK, i % kK)]);
+        encode<Fp8E4m3>(x[static_cast<std::size_t>(i)] / scales[blocks.of(i / kDepth, i % kDepth)]);
   }
 }
 
 // Mean over the rows of C of ||C - exact|| / ||exact||; C counts `scale` times.
 double error(HostRun& run, double scale, const std::vector<Expected>& exact) {
   double sum = 0;
-  for (std::int64_t i = 0; i < kM; ++i) {
+  for (std::int64_t i = 0; i < kRowsOfA; ++i) {
     double difference = 0;
     double size = 0;
-    for (std::int64_t j = i * kN; j < (i + 1) * kN; ++j) {
+    for (std::int64_t j = i * kRowsOfB; j < (i + 1) * kRowsOfB; ++j) {
       const double expected = exact[static_cast<std::size_t>(j)].value;
       difference += std::pow(scale * run.output().view()[j] - expected, 2);
       size += expected * expected;
     }
-    sum += std::sqrt(difference / size) / kM;
+    sum += std::sqrt(difference / size) / kRowsOfA;
   }
   return sum;
 }
 
 struct Inputs {
-  std::vector<float> a = normal_numbers(kM * kK, 0);
-  std::vector<float> b = normal_numbers(kN * kK, 1);
-  std::vector<Expected> exact{kM * kN, Expected{}};
+  std::vector<float> a = normal_numbers(kRowsOfA * kDepth, 0);
+  std::vector<float> b = normal_numbers(kRowsOfB * kDepth, 1);
+  std::vector<Expected> exact{kRowsOfA * kRowsOfB, Expected{}};
 
   explicit Inputs(float outlier) {
-    for (std::int64_t row = 0; row < kM; row += kRowsOfAnOutlier) {
-      a[static_cast<std::size_t>(row * kK + 37 * row % kK)] = outlier;
+    for (std::int64_t row = 0; row < kRowsOfA; row += kRowsOfAnOutlier) {
+      a[static_cast<std::size_t>(row * kDepth + 37 * row % kDepth)] = outlier;
     }
     std::vector<std::int64_t> rows;
-    for (std::int64_t row = 0; row < kM; ++row) rows.push_back(row);
+    for (std::int64_t row = 0; row < kRowsOfA; ++row) rows.push_back(row);
     product_reference(shape(), rows, {}, {a.data(), Format::fp32}, {b.data(), Format::fp32}, exact);
   }
 };
 
 double error_per_tensor(const Inputs& in) {
-  const Blocks of_a{kM, kM, kK};
-  const Blocks of_b{kN, kN, kK};
+  const Blocks of_a{kRowsOfA, kRowsOfA, kDepth};
+  const Blocks of_b{kRowsOfB, kRowsOfB, kDepth};
   const std::vector<float> scale_a = scales_of(in.a, of_a);
   const std::vector<float> scale_b = scales_of(in.b, of_b);
   return with_packed("matmul", [&](const Implementation& packed) {
@@ -123,8 +123,8 @@ double error_per_tensor(const Inputs& in) {
 }
 
 double error_of_blocks(const Inputs& in) {
-  const Blocks of_a{kM, 1, kScaleBlock};
-  const Blocks of_b{kN, kScaleBlock, kScaleBlock};
+  const Blocks of_a{kRowsOfA, 1, kScaleBlock};
+  const Blocks of_b{kRowsOfB, kScaleBlock, kScaleBlock};
   const std::vector<float> scale_a = scales_of(in.a, of_a);
   const std::vector<float> scale_b = scales_of(in.b, of_b);
   return with_packed("matmul_block_scaled", [&](const Implementation& packed) {
@@ -132,8 +132,9 @@ double error_of_blocks(const Inputs& in) {
     quantise(in.a, of_a, scale_a, run.array(0).data());
     quantise(in.b, of_b, scale_b, run.array(1).data());
     auto* const stored_a = static_cast<float*>(run.array(2).data());
-    for (std::int64_t i = 0; i < kM * kK; i += kScaleBlock) {
-      stored_a[scale_index_a(i / kK, i % kK, kM)] = scale_a[of_a.of(i / kK, i % kK)];
+    for (std::int64_t i = 0; i < kRowsOfA * kDepth; i += kScaleBlock) {
+      stored_a[scale_index_a(i / kDepth, i % kDepth, kRowsOfA)] =
+          scale_a[of_a.of(i / kDepth, i % kDepth)];
     }
     std::memcpy(run.array(3).data(), scale_b.data(), scale_b.size() * sizeof(float));
     EXPECT_TRUE(run.launch());
