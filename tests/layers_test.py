@@ -44,6 +44,7 @@ PACKAGE = "roofline/ridgebench"
 MAY_IMPORT = {
     "base": set(),
     "data": {"base"},
+    "peaks": {"base"},
     "figures/page": {"base", "data"},
     "figures/slides": {"base", "data", "figures/page"},
     "figures/html": {"base", "data", "figures/page", "figures/slides"},
@@ -56,7 +57,7 @@ MAY_IMPORT = {
     "judge": {"base", "data", "figures/page", "exchange"},
     "fleet": {"base", "data", "figures/page", "figures/html", "judge"},
     "pages": {"base", "data", "judge", "fleet"},
-    "": {"base"},
+    "": {"base", "exchange", "kernels", "peaks"},  # whose names `import ridgebench` offers
 }
 OPENING_COMMENT_LINES = range(2, 9)
 

@@ -72,7 +72,7 @@ def test_a_missing_library_is_one_line(command):
     done = start(ROOT / "scripts" / "python.sh", "-S", "-m", "ridgebench", command, GOLDEN, GOLDEN, PYTHON=sys.executable)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"{command}: {os.path.normpath(sys.executable)} lacks ") and done.stderr.count("\n") == 1
-    assert re.search(r"; scripts/setup.sh or `pip install \w+` installs it\n$", done.stderr)
+    assert re.search(r"; `pip install 'ridgebench\[(plot|gate)\]'` or, in a checkout, scripts/setup.sh installs it\n$", done.stderr)
 
 
 def test_an_unknown_command_is_refused():

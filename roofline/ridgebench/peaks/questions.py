@@ -18,7 +18,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(_text(name, one) for one in value)
     if isinstance(value, (str, int, float, os.PathLike)):
-        return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+        return str(os.fspath(value)) if isinstance(value, os.PathLike) else str(value)
     raise RequestError(f"{name} has the type {type(value).__name__}; allowed: a text, a number, a path or a list of them")
 
 

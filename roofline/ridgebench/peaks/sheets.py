@@ -74,7 +74,7 @@ class Device:
     def best(self, number_format: str) -> Optional[Rate]:
         """The highest peak of a format with the sums that its products have (best_peak() of roofline/device_spec.hpp)."""
         known = [rate for rate in self.rates if rate.format == number_format and rate.accumulator == _SUMS[number_format]]
-        return max(known, key=lambda rate: rate.flops_per_s, default=None)
+        return max(known, key=lambda rate: rate.flops_per_s) if known else None
 
     def cited(self, source: str) -> tuple[str, ...]:
         """The sources of the sheet that a fact names by their labels."""
