@@ -1,9 +1,9 @@
-// Where the scales of a block-scaled product lie. 128 numbers along k share a scale: those of one
-// row of A (1 x 128, activations), and those of 128 columns of B (128 x 128, weights). A number
-// times its scale is the number that it stands for. The layouts are those that DeepGEMM and
-// cuBLASLt read on compute capability 9.0, without their padding (DeepGEMM: rows of the scales of A
-// to a multiple of 4; cuBLASLt: rows of those of B). Sources: DeepSeek-V3, arXiv 2412.19437,
-// section 3.3.2; PyTorch, test/test_scaled_matmul_cuda.py, BlockWise1x128 and BlockWise128x128.
+// The layout of the scales of a block-scaled product. 128 numbers along k share a scale: numbers of
+// one row of A (1 x 128, activations), and of 128 columns of B (128 x 128, weights). The operand's
+// value is the stored number times its scale. DeepGEMM and cuBLASLt read the same layouts on
+// compute capability 9.0, but pad rows of scales to a multiple of 4 (DeepGEMM in A, cuBLASLt in B).
+// Sources: DeepSeek-V3, arXiv 2412.19437, section 3.3.2; PyTorch, test/test_scaled_matmul_cuda.py,
+// BlockWise1x128 and BlockWise128x128.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ std::vector<RunCondition> conditions_in(const nlohmann::ordered_json& environmen
   return conditions;
 }
 
-// What would move the limit of a row, whatever slows it now.
+// A change that would move the limit of a row, whatever slows it now.
 std::optional<std::string> mover_of(const Record& r, std::optional<Limit> limit,
                                     std::optional<double> ridge) {
   if (!limit) return std::nullopt;

@@ -18,7 +18,7 @@ constexpr double kSmallShare = 0.02;
 
 std::string gigahertz(double hertz) { return fmt::format("{:.2f} GHz", hertz / 1e9); }
 
-// The clock that the row's rate depends on: measured on the multiprocessors, else as NVML read it.
+// The clock that the row's rate depends on: as measured on the multiprocessors, or as NVML read it.
 std::optional<double> held_clock(const Record& r) {
   return r.clock_hz ? r.clock_hz : r.telemetry_median("sm_clock_hz");
 }

@@ -11,8 +11,8 @@
 
 namespace ridgebench::cuda {
 
-// The scales of a product, in the layout of block_scales.hpp. It stands for the epilogue of the
-// kernel: the store changes nothing.
+// The scales of a product, in the layout of block_scales.hpp. The kernel takes them as its
+// epilogue, which changes no stored value.
 struct BlockScales {
   const float* a;
   const float* b;

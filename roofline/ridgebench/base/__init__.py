@@ -1,1 +1,1 @@
-"""What every part of the package may use: options, exit codes, files, texts, units, processes."""
+"""Shared by every part of the package: options, exit codes, files, texts, units, processes."""

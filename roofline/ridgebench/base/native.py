@@ -38,8 +38,8 @@ def _inside(*prefixes: Path) -> Optional[Path]:
 
 
 def find(error: type[RequestError] = RequestError) -> Path:
-    """The library of the program that started this process, else the one that RIDGEBENCH_LIBRARY names, the installed one, or
-    the newest in build/ of the checkout. Raises `error` where there is none."""
+    """Returns the library of the program that started this process. Otherwise the one that RIDGEBENCH_LIBRARY names, the installed
+    one, or the newest in build/ of the checkout. Raises `error` if none is found."""
     binary = Path(command_line.BINARY).resolve()
     if command_line.BINARY and (own := _inside(binary.parent, binary.parent.parent)):
         return own
@@ -56,7 +56,7 @@ def find(error: type[RequestError] = RequestError) -> Path:
 
 
 def load(signatures: dict[str, tuple[Any, list[Any]]], error: type[RequestError] = RequestError) -> Any:
-    """The library with these functions. Raises `error` where there is none or where it is of another version."""
+    """Returns the library with these functions. Raises `error` if none is found, or one of another version."""
     path = find(error)
     try:
         loaded = ctypes.CDLL(str(path))
@@ -76,7 +76,7 @@ def _library() -> Any:
 
 
 def answer(words: Sequence[str]) -> dict[str, Any]:
-    """What `ridgebench WORDS --json` prints, for predict, plan, and info with --on. Raises RequestError with the command's line."""
+    """Returns the answer of `ridgebench WORDS --json` to predict, plan, or info with --on. Raises RequestError with the command's line."""
     library = _library()
     texts = [word.encode("utf-8", "surrogateescape") for word in words]
     if any(b"\0" in text for text in texts):
