@@ -4,7 +4,7 @@ import errno
 import fcntl
 
 import pytest
-from baseline_test import call
+from baseline_command import call
 from power_states_test import call_compare, state_of
 from ridgebench.judge.conditions import word
 from stored_session_test import report

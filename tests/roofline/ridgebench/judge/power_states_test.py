@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from baseline_test import call
+from baseline_command import call
 from ridgebench.judge.past import baseline_store
 from ridgebench.judge.power_states import differ
 from side_by_side_test import describe

@@ -4,18 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from baseline_command import call
 from ridgebench.judge.gate import PRESETS
-from ridgebench.judge.past import baseline, baseline_rows, baseline_store
+from ridgebench.judge.past import baseline_rows, baseline_store
 from synthetic_session import record, write_run
 
 ROWS = ("dot/a@cpu", "dot/b@cpu")
-
-
-def call(*arguments) -> int:
-    try:
-        return baseline.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        return stop.code
 
 
 def make_run(folder, number: int, factor: float = 1.0, spread: float = 0.003, **environment):

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from baseline_test import call, make_run
+from baseline_command import call
+from baseline_test import make_run
 from command_line import records, ridgebench
 from synthetic_session import record, write_run
 

@@ -4,7 +4,8 @@ import sys
 
 import numpy as np
 import pytest
-from baseline_test import call, make_run
+from baseline_command import call
+from baseline_test import make_run
 from golden import GOLDEN, read_environment
 from ridgebench.judge.past import change_points
 

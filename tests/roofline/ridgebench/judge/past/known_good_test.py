@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from baseline_test import ROWS, call, make_run
+from baseline_command import call
+from baseline_test import ROWS, make_run
 from command_line import BINARY, ROOT, ridgebench
 from golden import GOLDEN, full_disk, read_environment
 from ridgebench.data import program
