@@ -11,9 +11,9 @@ namespace ridgebench {
 // Returns null if the JSON has no such value.
 const nlohmann::ordered_json& value_at(const nlohmann::ordered_json& json,
                                        std::string_view pointer);
-// Returns an empty value if there is no number.
+// Returns the number, or an empty value.
 std::optional<double> number_at(const nlohmann::ordered_json& json, std::string_view pointer);
-// Returns "" if there is no text.
+// Returns the text, or "".
 std::string text_at(const nlohmann::ordered_json& json, std::string_view pointer);
 // Returns true if the value is true.
 bool flag_at(const nlohmann::ordered_json& json, std::string_view pointer);

@@ -53,7 +53,7 @@ Question question_of(const ExplainOptions& options) {
   return question;
 }
 
-// Keeps the rows that were asked for, in their order.
+// Keeps the rows that the command line names, in its order.
 void choose_rows(ExplainedRun& run, const std::vector<std::string>& asked) {
   if (asked.empty()) return;
   std::vector<ExplainedRow> chosen;
@@ -69,10 +69,10 @@ void choose_rows(ExplainedRun& run, const std::vector<std::string>& asked) {
       }
     }
     if (!any) {
-      throw UsageError(
-          fmt::format("explain: no row of {} matches '{}'; allowed: a folder, the id "
-                      "of a kernel's row, or a regular expression of ids",
-                      printable(run.folder), printable(word)));
+      throw UsageError(fmt::format(
+          "explain: no row of a kernel or a link in {} matches '{}'; allowed: a folder, the id "
+          "of a row, or a regular expression of ids",
+          printable(run.folder), printable(word)));
     }
   }
   run.rows = std::move(chosen);

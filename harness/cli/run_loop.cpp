@@ -11,6 +11,7 @@
 #include "harness/cli/table.hpp"
 #include "harness/results/explained/explained.hpp"
 #include "harness/results/junit.hpp"
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -33,8 +34,10 @@ std::vector<Record> planned_rows(const Campaign& campaign) {
   return rows;
 }
 
-// Returns the run in at most three sentences. A run that ended early has none.
-std::vector<std::string> findings_of(const Campaign& campaign, const ResultsDirectory& directory) {
+// Returns the run in at most three sentences. A run that ended early has none, and one whose folder
+// is gone: the table still holds its rows.
+std::vector<std::string> findings_of(const Campaign& campaign,
+                                     const ResultsDirectory& directory) try {
   if (campaign.records().size() != campaign.cases().size()) return {};
   const std::string folder = directory.path().string();
   const auto standing_of = [&](std::span<const Record> rows) {
@@ -45,6 +48,8 @@ std::vector<std::string> findings_of(const Campaign& campaign, const ResultsDire
     return standing;
   };
   return explain(judge(folder, campaign.records(), standing_of)).findings;
+} catch (const UsageError&) {
+  return {};
 }
 
 void print_json_rows(const Campaign& campaign, const ResultsDirectory& directory) {

@@ -100,9 +100,8 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
   add_number(*command, "--timeout", state->limit_s,
              "Seconds in which the driver must answer; default 60");
   command
-      ->add_option(
-          "--root", state->root,
-          "Folder that stands for / where the files of the kernel are read: /dev, /proc, /sys")
+      ->add_option("--root", state->root,
+                   "Folder to read in place of /, for the files of the kernel: /dev, /proc, /sys")
       ->type_name("DIR");
   command
       ->add_option("--recorded", state->recorded,
@@ -113,8 +112,8 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
   command->callback([state, &code] {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {
-      throw UsageError(fmt::format("--root {} is not a folder; allowed: a folder that stands for /",
-                                   state->root));
+      throw UsageError(fmt::format(
+          "--root {} is not a folder; allowed: a folder to read in place of /", state->root));
     }
     if (!(state->limit_s > 0 && state->limit_s <= doctor::kMostSeconds)) {
       throw UsageError(fmt::format("--timeout {:g}; allowed: above 0, up to {:g} seconds",

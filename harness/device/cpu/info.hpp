@@ -34,7 +34,7 @@ int processors_in(const std::string& mask);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
 // The image of the container that this process runs in: Apptainer's file, Podman's imageid, or
-// "docker"; empty if there is no sign of a container. `root` precedes the names of the files.
+// "docker"; empty without a sign of a container. `root` precedes the names of the files.
 std::string container(const std::string& root = "");
 // Processor packages; 0 if unknown.
 int host_sockets();

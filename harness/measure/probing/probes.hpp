@@ -93,7 +93,7 @@ class Probes {
   // run.
   [[nodiscard]] bool changes_within(NewInputs::Sets set, std::uint64_t before,
                                     double launch_s) const;
-  // Times launches on the old inputs. The steps before them equal those of a fresh probe.
+  // Times launches on the old inputs, after the steps that a fresh probe takes.
   void time_old_inputs(const Launcher& launcher);
   std::optional<std::string> check_one(const Probe& probe, Verification& result);
 

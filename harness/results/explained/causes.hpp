@@ -45,22 +45,27 @@ struct RunCondition {
   std::string text;
 };
 
-// Facts beside a row that its causes need.
+// Facts of a device that the causes of its rows need.
+struct DeviceFacts {
+  nlohmann::ordered_json json;                        // its entry of environment.json
+  const DeviceSpec* sheet = nullptr;                  // that it matches
+  std::optional<double> stolen_share = std::nullopt;  // of the time of all processors of a host
+};
+
+// Facts beside a row that its causes need. All pointers outlive it.
 struct RowFacts {
   const Record* record;
-  std::optional<Limit> limit;         // by today's rules
-  bool served_by_cache = false;       // likewise
-  std::vector<std::string> doubted;   // limiting ceilings whose control moved
-  nlohmann::ordered_json device;      // its entry of environment.json
-  const DeviceSpec* sheet = nullptr;  // that the device matches
-  std::vector<RunCondition> conditions;
-  std::optional<double> stolen_share = std::nullopt;  // of the time of all processors of a host
+  std::optional<Limit> limit;        // by today's rules
+  bool served_by_cache = false;      // likewise
+  std::vector<std::string> doubted;  // limiting ceilings whose control moved
+  const DeviceFacts* device;
+  const std::vector<RunCondition>* conditions;
   // The fastest row of the same operation, format, shape, regime and precision of sums there.
   const Record* fastest = nullptr;
 };
 
-// The causes of a row: those of the machine first, then of the measurement, then of the kernel; in
-// each the largest factor first, and unknown factors last.
+// Returns the causes of a row: machine first, then measurement, then kernel. Each group begins with
+// the largest factor and ends with the unknown ones. A code comes once.
 std::vector<Cause> causes_of(const RowFacts& facts);
 
 // The parts, for causes_of().

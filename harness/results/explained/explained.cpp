@@ -22,6 +22,11 @@ std::string work_of(const Record& r) {
                      r.accumulator_bits.value_or(0), r.device);
 }
 
+// Kernels, and copies over links: other ceilings are what rows are compared with.
+bool is_explained(const Record& r) {
+  return r.role == Role::kernel || (r.role == Role::ceiling && r.saturates == Resource::link);
+}
+
 // Share of the processors' time that the hypervisor took during the run.
 std::optional<double> stolen_share(const nlohmann::ordered_json& environment,
                                    const nlohmann::ordered_json& device) {
@@ -68,14 +73,17 @@ std::optional<std::string> mover_of(const Record& r, std::optional<Limit> limit,
 class Explainer {
  public:
   Explainer(const JudgedRun& run, const nlohmann::ordered_json& environment)
-      : run_(&run), environment_(&environment), conditions_(conditions_in(environment)) {
+      : run_(&run), conditions_(conditions_in(environment)) {
     for (const Record& r : run.records) {
-      if (r.role != Role::kernel || !has_time(r.status) || !r.time) continue;
+      if (r.role != Role::kernel || r.status != Status::ok) continue;
       const Record*& best = fastest_[work_of(r)];
       if (best == nullptr || r.time->median < best->time->median) best = &r;
     }
     for (const nlohmann::ordered_json& device : value_at(environment, "/devices")) {
-      devices_[text_at(device, "/name")] = device;
+      devices_[text_at(device, "/name")] = {
+          .json = device,
+          .sheet = find_data_sheet(text_at(device, "/data_sheet")),
+          .stolen_share = stolen_share(environment, device)};
     }
   }
 
@@ -100,30 +108,22 @@ class Explainer {
 
  private:
   [[nodiscard]] RowFacts facts_of(const Record& r, const JudgedRow& judged) const {
-    RowFacts facts{.record = &r,
-                   .limit = judged.bound,
-                   .served_by_cache = judged.served_by_cache,
-                   .doubted = judged.doubted,
-                   .device = nullptr,
-                   .conditions = conditions_};
+    static const DeviceFacts kUnknown{};
     const auto device = devices_.find(r.device);
-    if (device != devices_.end()) {
-      facts.device = device->second;
-      facts.sheet = find_data_sheet(text_at(facts.device, "/data_sheet"));
-      if (r.backend == Backend::cpu) {
-        facts.stolen_share = stolen_share(*environment_, facts.device);
-      }
-    }
     const auto best = fastest_.find(work_of(r));
-    if (best != fastest_.end()) facts.fastest = best->second;
-    return facts;
+    return {.record = &r,
+            .limit = judged.bound,
+            .served_by_cache = judged.served_by_cache,
+            .doubted = judged.doubted,
+            .device = device == devices_.end() ? &kUnknown : &device->second,
+            .conditions = &conditions_,
+            .fastest = best == fastest_.end() ? nullptr : best->second};
   }
 
   const JudgedRun* run_;
-  const nlohmann::ordered_json* environment_;
   std::vector<RunCondition> conditions_;
   std::map<std::string, const Record*> fastest_;  // by work_of()
-  std::map<std::string, nlohmann::ordered_json> devices_;
+  std::map<std::string, DeviceFacts> devices_;
 };
 
 // The causes that no kernel can change, the most important first.
@@ -154,10 +154,10 @@ std::string short_name(const std::string& id) {
   return id.substr(0, end);
 }
 
-// True if a sentence may rest on the row.
+// True if a sentence may rest on the row. An imported row was not verified.
 bool heads(const JudgedRow& judged, const ExplainedRow& row) {
-  return row.time_s && row.fraction_of_measured_roof && !judged.cut_by_budget &&
-         judged.doubted.empty() && !judged.served_by_cache;
+  return row.status == Status::ok && row.time_s && row.fraction_of_measured_roof &&
+         !judged.cut_by_budget && judged.doubted.empty() && !judged.served_by_cache;
 }
 
 std::optional<std::string> sentence_of_best(const std::vector<ExplainedRow>& rows,
@@ -251,7 +251,7 @@ ExplainedRun explain(const JudgedRun& run, const nlohmann::ordered_json& environ
   const Explainer explainer(run, environment);
   std::vector<bool> may_head;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
-    if (run.records[i].role != Role::kernel) continue;
+    if (!is_explained(run.records[i])) continue;
     explained.rows.push_back(explainer.row(i));
     may_head.push_back(heads(run.rows[i], explained.rows.back()));
   }

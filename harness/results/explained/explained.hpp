@@ -77,14 +77,15 @@ inline constexpr KeyList kExplainedRunKeys{
     Key{"folder", &ExplainedRun::folder, "", "as it was named"},
     Key{"findings", &ExplainedRun::findings, "", "the run in at most three sentences"},
     Key{"causes", &ExplainedRun::causes, "", "causes of the machine and of the measurement, over all rows"},
-    Key{"rows", &ExplainedRun::rows, "", "the kernels' rows that were asked for, in the order of records.jsonl"},
+    Key{"rows", &ExplainedRun::rows, "", "one entry for each chosen row of a kernel, or of a copy over a link, in the order of records.jsonl"},
 };
 // clang-format on
 constexpr const auto& keys_of(const ExplainedRow*) { return kExplainedRowKeys; }
 constexpr const auto& keys_of(const RunCause*) { return kRunCauseKeys; }
 constexpr const auto& keys_of(const ExplainedRun*) { return kExplainedRunKeys; }
 
-// Explains all kernels' rows of a judged run. `environment` is its environment.json.
+// Explains all rows of kernels, and of copies over links, of a judged run. `environment` is its
+// environment.json.
 ExplainedRun explain(const JudgedRun& run, const nlohmann::ordered_json& environment);
 
 // The same with the environment.json of the run's folder. Throws UsageError if it is unreadable.

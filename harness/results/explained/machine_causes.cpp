@@ -5,6 +5,7 @@
 
 #include "harness/results/explained/causes.hpp"
 #include "roofline/json_pointer.hpp"
+#include "roofline/plan/plan.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -26,18 +27,19 @@ std::optional<double> held_clock(const Record& r) {
 // The clock for which the sheet promises the row's engine and format, but not more than the device
 // can hold.
 std::optional<double> expected_clock(const RowFacts& facts) {
-  const auto most = number_at(facts.device, "/clocks/max_sm_hz");
-  if (facts.sheet == nullptr) return most;
-  const Peak* const peak = facts.sheet->best_peak(facts.record->format.a);
+  const auto most = number_at(facts.device->json, "/clocks/max_sm_hz");
+  if (facts.device->sheet == nullptr) return most;
+  const Peak* const peak = facts.device->sheet->best_peak(facts.record->format.a);
   if (peak == nullptr || !peak->clock_hz) return most;
   return most ? std::min(*most, *peak->clock_hz) : peak->clock_hz;
 }
 
-// By how much a lower clock slows arithmetic and launches. Memory has a clock of its own.
+// By how much a lower clock slows arithmetic and launches. Memory and links have clocks of their
+// own.
 std::optional<double> factor_of_clock(const RowFacts& facts) {
   const auto held = held_clock(*facts.record);
   const auto expected = expected_clock(facts);
-  if (!held || !expected || facts.limit == Limit::memory) return std::nullopt;
+  if (!held || !expected || !facts.limit || facts.limit == Limit::memory) return std::nullopt;
   return std::max(1.0, *expected / *held);
 }
 
@@ -69,7 +71,7 @@ void add_power(const RowFacts& facts, std::vector<Cause>& to) {
   const auto share = share_of_window(r, "power_capped_s");
   const std::string time = share ? fmt::format("for {:.0f} % of the samples", 100 * *share)
                                  : fmt::format("({})", name(*r.power_state));
-  const auto limit_w = number_at(facts.device, "/power_limit_w");
+  const auto limit_w = number_at(facts.device->json, "/power_limit_w");
   to.push_back({.code = "power_cap",
                 .factor = factor_of_clock(facts),
                 .evidence = fmt::format("the power limit{} lowered the clock {}: {}",
@@ -98,8 +100,8 @@ void add_clock(const RowFacts& facts, std::vector<Cause>& to) {
   const auto expected = expected_clock(facts);
   const bool low = held && expected && *held < (1 - kClockMargin) * *expected;
   if (!low || capped(r) || hot(r)) return;
-  const auto application = number_at(facts.device, "/clocks/application_sm_hz");
-  const auto most = number_at(facts.device, "/clocks/max_sm_hz");
+  const auto application = number_at(facts.device->json, "/clocks/application_sm_hz");
+  const auto most = number_at(facts.device->json, "/clocks/max_sm_hz");
   const bool set = application && most && *application < *most;
   to.push_back(
       {.code = "low_clock",
@@ -115,7 +117,7 @@ void add_clock(const RowFacts& facts, std::vector<Cause>& to) {
 
 void add_memory_clock(const RowFacts& facts, std::vector<Cause>& to) {
   const auto held = facts.record->telemetry_median("memory_clock_hz");
-  const auto most = number_at(facts.device, "/clocks/max_memory_hz");
+  const auto most = number_at(facts.device->json, "/clocks/max_memory_hz");
   if (!held || !most || *held >= (1 - kClockMargin) * *most) return;
   const bool limits = facts.limit == Limit::memory;
   to.push_back({.code = "low_memory_clock",
@@ -125,23 +127,39 @@ void add_memory_clock(const RowFacts& facts, std::vector<Cause>& to) {
                 .remedy = "nvidia-smi -q -d CLOCK; nvidia-smi -rmc takes a limit back"});
 }
 
-// The rate of a lane doubles with each generation of PCI Express.
+// Bytes/s of a PCI Express link in one direction. Each generation doubles the rate of a lane; the
+// encoding of the first two takes more of it, so that this is an upper bound for them.
+double pcie_bytes_per_s(double generation, double lanes) {
+  static const double third = link_of("pcie3x16").bytes_per_s;
+  return third * std::exp2(generation - 3) * lanes / 16;
+}
+
+bool copies_over_pcie(const Record& r) {
+  return r.saturates == Resource::link && r.op != "copy_to_peer";
+}
+
+// An idle link may have a lower generation than it has under load. The generation that was read
+// counts only if it allows the rate of the row.
 void add_link(const RowFacts& facts, std::vector<Cause>& to) {
-  if (facts.record->saturates != Resource::link && facts.record->op != "transfer") return;
-  const auto generation = number_at(facts.device, "/pcie/generation");
-  const auto most = number_at(facts.device, "/pcie/max_generation");
-  const auto lanes = number_at(facts.device, "/pcie/lanes");
-  const auto most_lanes = number_at(facts.device, "/pcie/max_lanes");
+  const Record& r = *facts.record;
+  if (!copies_over_pcie(r) || !r.bytes_per_s()) return;
+  const auto generation = number_at(facts.device->json, "/pcie/generation");
+  const auto most = number_at(facts.device->json, "/pcie/max_generation");
+  const auto lanes = number_at(facts.device->json, "/pcie/lanes");
+  const auto most_lanes = number_at(facts.device->json, "/pcie/max_lanes");
   if (!generation || !most || !lanes || !most_lanes || *lanes <= 0) return;
-  if (*generation >= *most && *lanes >= *most_lanes) return;
+  const double one_way_per_s = *r.bytes_per_s() / (r.op == "copy_both_ways" ? 2 : 1);
+  const bool slow = one_way_per_s <= pcie_bytes_per_s(*generation, *lanes);
+  const double held = slow ? *generation : *most;
+  if (held >= *most && *lanes >= *most_lanes) return;
   to.push_back({.code = "narrow_link",
-                .factor = std::exp2(*most - *generation) * *most_lanes / *lanes,
+                .factor = std::exp2(*most - held) * *most_lanes / *lanes,
                 .evidence = fmt::format(
                     "the link to the host had generation {:.0f} and {:.0f} lanes; the device and "
                     "its slot allow generation {:.0f} and {:.0f} lanes",
-                    *generation, *lanes, *most, *most_lanes),
-                .remedy = "nvidia-smi -q -d PCIE under load: a link that is idle may have a lower "
-                          "generation; fewer lanes point to the slot or the riser"});
+                    held, *lanes, *most, *most_lanes),
+                .remedy = "nvidia-smi -q -d PCIE under load; fewer lanes point to the slot or the "
+                          "riser"});
 }
 
 void add_neighbours(const RowFacts& facts, std::vector<Cause>& to) {
@@ -160,17 +178,17 @@ void add_neighbours(const RowFacts& facts, std::vector<Cause>& to) {
                   .remedy = "measure with a larger quota, or with fewer threads"});
   }
   if (r.backend != Backend::cpu) return;
-  for (const RunCondition& condition : facts.conditions) {
+  for (const RunCondition& condition : *facts.conditions) {
     if (condition.code == "fill") continue;  // not of the machine
     to.push_back({.code = condition.code,
                   .evidence = condition.text,
                   .remedy = "ridgebench doctor prints the remedy"});
   }
-  if (facts.stolen_share.value_or(0) > kSmallShare) {
+  if (facts.device->stolen_share.value_or(0) > kSmallShare) {
     to.push_back({.code = "stolen",
-                  .factor = 1 / (1 - std::min(0.99, *facts.stolen_share)),
+                  .factor = 1 / (1 - std::min(0.99, *facts.device->stolen_share)),
                   .evidence = fmt::format("the hypervisor took {:.0f} % of the processors' time",
-                                          100 * *facts.stolen_share),
+                                          100 * *facts.device->stolen_share),
                   .remedy = "measure on a machine that other guests do not share"});
   }
 }

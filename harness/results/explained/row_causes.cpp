@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -75,14 +76,13 @@ void add_library(const RowFacts& facts, std::vector<Cause>& to) {
 }
 
 void add_doubts(const RowFacts& facts, std::vector<Cause>& to) {
-  for (const std::string& ceiling : facts.doubted) {
-    to.push_back({.code = "control_moved",
-                  .of = CauseOf::measurement,
-                  .evidence = fmt::format("the ceiling {} moved by more than {:.0f} % during the "
-                                          "run, and the share of the roof with it",
-                                          ceiling, 100 * kControlMoved),
-                  .remedy = "measure again when the machine is idle"});
-  }
+  if (facts.doubted.empty()) return;
+  to.push_back({.code = "control_moved",
+                .of = CauseOf::measurement,
+                .evidence = fmt::format("{} moved by more than {:.0f} % during the run, and the "
+                                        "share of the roof with it",
+                                        fmt::join(facts.doubted, " and "), 100 * kControlMoved),
+                .remedy = "measure again when the machine is idle"});
 }
 
 void add_cache(const RowFacts& facts, std::vector<Cause>& to) {
@@ -106,7 +106,7 @@ void add_early(const RowFacts& facts, std::vector<Cause>& to) {
 void add_launch(const RowFacts& facts, std::vector<Cause>& to) {
   const Record& r = *facts.record;
   if (facts.limit != Limit::launch || !r.time) return;
-  const auto floor_s = number_at(facts.device, "/launch_floor_s");
+  const auto floor_s = number_at(facts.device->json, "/launch_floor_s");
   to.push_back({.code = "launch",
                 .of = CauseOf::kernel,
                 .evidence = fmt::format(

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <functional>
 
 #include "harness/results/doubts.hpp"
@@ -86,6 +87,23 @@ void cap(Record& r, double share, double clock_hz) {
   r.clock_hz = clock_hz;
 }
 
+// Bytes/s of a link of generation 3 or newer, and more than those of an older one.
+double pcie_rate(int generation, int lanes) {
+  return 1e9 * 128 / 130 * std::exp2(generation - 3) * lanes;
+}
+
+// The first row becomes a copy to the GPU at this rate, over a link that was read so.
+void copy_over_link(MadeUpRun& run, int generation, int lanes, double bytes_per_s) {
+  Record& r = run.records[0];
+  r.op = "copy_to_device";
+  r.role = Role::ceiling;
+  r.saturates = Resource::link;
+  r.bytes = bytes_per_s * r.time->median;
+  auto& pcie = run.environment["devices"][0]["pcie"];
+  pcie["generation"] = generation;
+  pcie["lanes"] = lanes;
+}
+
 // An injected cause, on top of any row.
 struct Injected {
   std::string code;
@@ -106,10 +124,7 @@ std::vector<Injected> injected_causes() {
   }
   for (const auto& [generation, lanes] : {std::pair{4, 16}, {3, 16}, {1, 16}, {5, 8}, {3, 4}}) {
     all.push_back({"narrow_link", [=](MadeUpRun& run) {
-                     run.records[0].op = "transfer";
-                     auto& pcie = run.environment["devices"][0]["pcie"];
-                     pcie["generation"] = generation;
-                     pcie["lanes"] = lanes;
+                     copy_over_link(run, generation, lanes, 0.8 * pcie_rate(generation, lanes));
                    }});
   }
   for (const int others : {1, 2, 7}) {
@@ -177,12 +192,53 @@ TEST(Explained, ASlowMemoryClockCountsIfMemoryLimits) {
   EXPECT_NEAR(*cause.factor, 2, 1e-12);
 }
 
-TEST(Explained, ALinkCountsForTransfersOnly) {
+TEST(Explained, ALinkCountsForCopiesToAndFromTheHost) {
   MadeUpRun run;
   run.environment["devices"][0]["pcie"]["lanes"] = 4;
-  EXPECT_EQ(first_cause(run.explained()), "");
-  run.records[0].op = "transfer";
+  EXPECT_EQ(first_cause(run.explained()), "") << "a product";
+  copy_over_link(run, 5, 4, 0.8 * pcie_rate(5, 4));
   EXPECT_NEAR(*run.explained().rows[0].causes[0].factor, 4, 1e-12);
+  run.records[0].op = "copy_to_peer";
+  EXPECT_EQ(first_cause(run.explained()), "");
+}
+
+TEST(Explained, TheGenerationOfAnIdleLinkIsNoCause) {
+  MadeUpRun run;
+  copy_over_link(run, 1, 16, 1.5 * pcie_rate(1, 16));
+  EXPECT_EQ(first_cause(run.explained()), "") << "the copy was faster than generation 1";
+  copy_over_link(run, 1, 8, 1.5 * pcie_rate(1, 8));
+  const Cause cause = run.explained().rows[0].causes.at(0);
+  EXPECT_NEAR(*cause.factor, 2, 1e-12) << "the lanes count";
+  run.records[0].op = "copy_both_ways";
+  EXPECT_NEAR(*run.explained().rows[0].causes.at(0).factor, 32, 1e-12) << "half of it one way";
+}
+
+TEST(Explained, OtherCeilingsAreNotExplained) {
+  MadeUpRun run;
+  run.records[0].role = Role::ceiling;
+  run.records[0].saturates = Resource::memory;
+  EXPECT_TRUE(run.explained().rows.empty());
+}
+
+TEST(Explained, ARowBetweenTwoCeilingsThatMovedHasOneCause) {
+  const MadeUpRun made_up;
+  JudgedRun judged = made_up.judged();
+  judged.rows[0].doubted = {"fma_peak", "dram_copy"};
+  const ExplainedRun run = explain(judged, made_up.environment);
+  ASSERT_EQ(run.causes.size(), 1);
+  EXPECT_EQ(run.causes[0].rows, 1) << "of one row";
+  EXPECT_THAT(run.causes[0].evidence(), HasSubstr("fma_peak and dram_copy moved"));
+}
+
+TEST(Explained, AnImportedRowHeadsNothingAndIsNotTheFastest) {
+  MadeUpRun run;
+  run.records.push_back(healthy_row("imported"));
+  run.records[1].status = Status::unverified;
+  run.records[1].time->median /= 2;
+  run.records[1].fraction_of_measured_roof = 0.99;
+  const ExplainedRun explained = run.explained();
+  EXPECT_EQ(first_cause(explained), "");
+  EXPECT_THAT(explained.findings.front(), HasSubstr("matmul/wgmma/bf16, reaches 60 %"));
 }
 
 TEST(Explained, StolenTimeIsThatOfTheRun) {
