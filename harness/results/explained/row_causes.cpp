@@ -77,12 +77,15 @@ void add_library(const RowFacts& facts, std::vector<Cause>& to) {
 
 void add_doubts(const RowFacts& facts, std::vector<Cause>& to) {
   if (facts.doubted.empty()) return;
-  to.push_back({.code = "control_moved",
-                .of = CauseOf::measurement,
-                .evidence = fmt::format("{} moved by more than {:.0f} % during the run, and the "
-                                        "share of the roof with it",
-                                        fmt::join(facts.doubted, " and "), 100 * kControlMoved),
-                .remedy = "measure again when the machine is idle"});
+  const bool several = facts.doubted.size() > 1;
+  to.push_back(
+      {.code = "control_moved",
+       .of = CauseOf::measurement,
+       .evidence = fmt::format("the {} {} moved by more than {:.0f} % during the run, and "
+                               "the share of the roof with {}",
+                               several ? "ceilings" : "ceiling", fmt::join(facts.doubted, " and "),
+                               100 * kControlMoved, several ? "them" : "it"),
+       .remedy = "measure again when the machine is idle"});
 }
 
 void add_cache(const RowFacts& facts, std::vector<Cause>& to) {

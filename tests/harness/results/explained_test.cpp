@@ -227,7 +227,8 @@ TEST(Explained, ARowBetweenTwoCeilingsThatMovedHasOneCause) {
   const ExplainedRun run = explain(judged, made_up.environment);
   ASSERT_EQ(run.causes.size(), 1);
   EXPECT_EQ(run.causes[0].rows, 1) << "of one row";
-  EXPECT_THAT(run.causes[0].evidence(), HasSubstr("fma_peak and dram_copy moved"));
+  EXPECT_THAT(run.findings.back(), HasSubstr("The ceilings fma_peak")) << "an id keeps its case";
+  EXPECT_THAT(run.causes[0].evidence(), HasSubstr("the ceilings fma_peak and dram_copy moved"));
 }
 
 TEST(Explained, AnImportedRowHeadsNothingAndIsNotTheFastest) {
