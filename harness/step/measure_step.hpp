@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/device/device.hpp"
+#include "harness/results/record.hpp"
 #include "harness/step/any_step.hpp"
 #include "harness/step/chain.hpp"
 #include "harness/step/step_record.hpp"
@@ -17,7 +18,8 @@ struct StepRequest {
   StepPlan plan = {};
   TechniqueRequest techniques = {};
   std::uint64_t seed = 1;
-  double seconds = 4;  // for the samples of the step; the parts share as many
+  double seconds = 4;                 // for the samples of the step; the parts share as many
+  std::vector<Record> ceilings = {};  // of an earlier run; the step measures those that it lacks
 };
 
 // A step before it is measured.

@@ -36,10 +36,10 @@ def decode(model, sizes, *arguments):
 
 
 @pytest.fixture(scope="module", name="measured")
-def measured_fixture(tmp_path_factory):
+def measured_fixture(tmp_path_factory, ceilings):
     """Two measured layers of six, which caches keep, their folder, and what the command printed."""
     folder = tmp_path_factory.mktemp("decode")
-    done = decode(config(folder), SIZES, *QUICK, "--layers", "2", "--out", folder / "out")
+    done = decode(config(folder), SIZES, *QUICK, "--ceilings", ceilings, "--layers", "2", "--out", folder / "out")
     assert done.returncode == OK, done.stderr
     return folder / "out", done
 
@@ -72,8 +72,8 @@ def test_layers_that_caches_keep_are_not_scaled_to_the_whole_model(measured):
     assert f"attention: {100 * step['attention_share']:.1f} % of the sum of the parts" in done.stdout
 
 
-def test_all_layers_need_no_scale(tmp_path):
-    done = decode(config(tmp_path, num_hidden_layers=2), SIZES, *QUICK, "--layers", "2", "--out", tmp_path / "out")
+def test_all_layers_need_no_scale(ceilings, tmp_path):
+    done = decode(config(tmp_path, num_hidden_layers=2), SIZES, *QUICK, "--ceilings", ceilings, "--layers", "2", "--out", tmp_path / "out")
     step = step_of(tmp_path / "out")
     assert step["model_time_s"] == step["time_s"] and "served_by_cache" not in step["flags"]
     assert "all 2 layers: " in done.stdout and "embedding, last norm and lm_head are left out" in done.stdout
@@ -135,10 +135,10 @@ def test_a_decode_step_of_one_sequence_has_no_matrix_product(tmp_path):
 
 @pytest.mark.parametrize("words", ["--batch 1 --context 1 --format fp16", "--batch 1 --context 33 --layers 2 --library",
                                    "--batch 3 --context 7 --layers 3 --format bf16 --library"])  # fmt: skip
-def test_odd_sizes_are_measured_and_right(words, tmp_path):
+def test_odd_sizes_are_measured_and_right(words, ceilings, tmp_path):
     odd = {"hidden_size": 30, "intermediate_size": 37, "num_attention_heads": 3, "num_key_value_heads": 1, "head_dim": 2}
     done = ridgebench("step", "decode", "--model", config(tmp_path, **odd), *words.split(), "--device", "cpu", "--seconds", "0.01",
-                      "--out", tmp_path / "out")  # fmt: skip
+                      "--ceilings", ceilings, "--out", tmp_path / "out")  # fmt: skip
     step = step_of(tmp_path / "out")
     assert (done.returncode, step["status"], step["reason"]) == (OK, "ok", None)
     assert ridgebench("verify", tmp_path / "out").returncode == OK

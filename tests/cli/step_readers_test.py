@@ -24,21 +24,21 @@ CONFIG = {
 
 
 @pytest.fixture(scope="module", name="train")
-def train_fixture(tmp_path_factory):
+def train_fixture(tmp_path_factory, ceilings):
     folder = tmp_path_factory.mktemp("train") / "trained"
-    done = ridgebench("step", "train", "--layers", "3", "--width", "64", "--batch", "16", *QUICK, "--out", folder)
+    done = ridgebench("step", "train", "--layers", "3", "--width", "64", "--batch", "16", *QUICK, "--ceilings", ceilings, "--out", folder)
     assert done.returncode == OK, done.stderr
     return folder
 
 
 @pytest.fixture(scope="module", name="decode")
-def decode_fixture(tmp_path_factory):
+def decode_fixture(tmp_path_factory, ceilings):
     """Folders of a decode step by their number of sequences, and the model's config."""
     parent = tmp_path_factory.mktemp("decode")
     config = parent / "config.json"
     config.write_text(json.dumps(CONFIG))
     for batch in (1, 3):
-        done = ridgebench("step", "decode", "--model", config, "--batch", batch, "--context", "20", "--format", "fp32", *QUICK,
+        done = ridgebench("step", "decode", "--model", config, "--batch", batch, "--context", "20", "--format", "fp32", *QUICK, "--ceilings", ceilings,
                           "--out", parent / str(batch))  # fmt: skip
         assert done.returncode == OK, done.stderr
     return {1: parent / "1", 3: parent / "3"}, config
@@ -250,7 +250,7 @@ def test_a_tree_of_a_fleet_may_hold_steps(train, golden_folder, tmp_path):
     assert "step" not in done.stdout.replace(str(tmp_path), "") and "gn1" in done.stdout, done.stdout + done.stderr
 
 
-def test_the_gate_refuses_commands_that_measure_a_step(tmp_path):
-    command = f"{os.environ['RIDGEBENCH']} step train --layers 1 --width 16 --batch 4 --device cpu --seconds 0.02"
+def test_the_gate_refuses_commands_that_measure_a_step(ceilings, tmp_path):
+    command = f"{os.environ['RIDGEBENCH']} step train --layers 1 --width 16 --batch 4 --device cpu --seconds 0.02 --ceilings {ceilings}"
     done = ridgebench("gate", "--reader", "ridgebench", "--baseline", command, "--candidate", command, "--out", tmp_path / "gate")
     assert done.returncode == 2 and "holds a step; allowed: a folder that `ridgebench run` wrote" in done.stderr

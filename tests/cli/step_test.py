@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from command_line import OK, ROW_FAILED, read_environment, refused, ridgebench, strict_json
+from command_line import OK, ROOT, ROW_FAILED, ids, read_environment, refused, ridgebench, strict_json
 from step_records import changed_copy, rounded, step_of
 
 SIZES = ("--layers", "6", "--width", "96", "--batch", "24")
@@ -112,10 +112,30 @@ def test_a_step_is_measured_verified_and_kept(measured):
     assert "verified" in done.stdout and "measured roofs" in done.stdout
 
 
-def test_techniques_are_those_that_were_named(tmp_path):
-    done = train(*SIZES, *QUICK, "--technique", "matmul=naive", "--technique", "relu=naive", "--json", "--out", tmp_path / "out")
+def test_techniques_are_those_that_were_named(ceilings, tmp_path):
+    named = ("--technique", "matmul=naive", "--technique", "relu=naive")
+    done = train(*SIZES, *QUICK, "--ceilings", ceilings, *named, "--json", "--out", tmp_path / "out")
     techniques = strict_json(done.stdout)["techniques"]
     assert {name for shape, name in techniques.items() if shape.startswith(("matmul/", "relu/"))} == {"naive"}
+
+
+def test_the_ceilings_of_a_run_are_the_roofs_of_its_steps(ceilings, tmp_path):
+    for name in ("first", "second"):
+        done = train(*SIZES, *QUICK, "--ceilings", ceilings, "--out", tmp_path / name)
+        assert (done.returncode, ridgebench("verify", tmp_path / name).returncode) == (OK, OK), done.stderr
+    first, second = (step_of(tmp_path / name)["ceilings"] for name in ("first", "second"))
+    assert first == second and {roof["id"] for roof in first} <= set(ids(ceilings))
+    assert read_environment(tmp_path / "first")["ceilings"] == str(ceilings)
+
+
+def test_ceilings_of_other_inputs_are_measured_again(ceilings, tmp_path):
+    done = train(*SIZES, *QUICK, "--seed", "7", "--ceilings", ceilings, "--out", tmp_path / "out")
+    assert f"the ceilings of {ceilings} are not comparable with this run: " in done.stderr and "the step measures its own" in done.stderr
+    assert read_environment(tmp_path / "out")["ceilings"] is None and step_of(tmp_path / "out")["ceilings"]
+
+
+def test_ceilings_of_another_device_are_refused(tmp_path):
+    refused(train(*SIZES, *QUICK, "--ceilings", ROOT / "tests/data/golden_results", "--out", tmp_path / "out"), "holds no ceilings of cpu")
 
 
 @pytest.mark.parametrize(
@@ -228,8 +248,8 @@ ODD = [
 
 
 @pytest.mark.parametrize("words", ODD)
-def test_odd_sizes_are_measured_and_right(words, tmp_path):
-    done = train(*words.split(), "--device", "cpu", "--seconds", "0.01", "--out", tmp_path / "out")
+def test_odd_sizes_are_measured_and_right(words, ceilings, tmp_path):
+    done = train(*words.split(), "--device", "cpu", "--seconds", "0.01", "--ceilings", ceilings, "--out", tmp_path / "out")
     step = step_of(tmp_path / "out")
     assert (done.returncode, step["status"], step["reason"]) == (OK, "ok", None)
     assert step["peak_bytes"] == step["peak_predicted_bytes"]

@@ -14,6 +14,7 @@
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/cli/run/earlier_ceilings.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/cli/step/text.hpp"
 #include "harness/device/open_devices.hpp"
@@ -85,14 +86,22 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
   const PlannedStep planned = plan_step(request, device);
   require_techniques(planned.program, request.techniques, device);
   const double free_bytes = device.free_bytes();
+  RunRequest environment_request;
+  environment_request.device = options.device;
+  environment_request.seed = request.seed;
+  environment_request.ceilings = options.ceilings;
+  EarlierCeilings ceilings = read_ceilings(environment_request, devices, command_line);
   if (options.dry_run) {
     print(planned.record, free_bytes, options.json);
     return ExitCode::fine;
   }
   static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
-  RunRequest environment_request;
-  environment_request.device = options.device;
-  environment_request.seed = request.seed;
+  if (ceilings.unusable.empty()) {
+    request.ceilings = std::move(ceilings.records);
+  } else {
+    write_error(fmt::format("note: {}; the step measures its own\n", printable(ceilings.unusable)));
+    environment_request.ceilings.clear();
+  }
   const MachineFacts before = read_machine(devices);
   const doctor::Findings conditions = doctor::conditions_of(environment_request.fill, before);
   auto environment = make_environment(environment_request, before, command_line);
@@ -145,6 +154,11 @@ void add_step_options(CLI::App& command, StepOptions& options) {
       ->transform(number_in(1e-3, 1e6, "a number of seconds from 0.001 to 1e6"));
   command.add_option("--seed", options.request.seed, "Seed of the values")
       ->transform(whole_in(0, kLargestCount, "a whole number from 0 to 2^53"));
+  command
+      .add_option("--ceilings", options.ceilings,
+                  "Results folder of a run with ceilings to use; default: the step measures them")
+      ->check(not_empty())
+      ->type_name("DIR");
   command.add_option("--out", options.out, "Results folder; default: results/local/<time>")
       ->check(not_empty())
       ->type_name("DIR");

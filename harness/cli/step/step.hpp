@@ -17,6 +17,7 @@ struct StepOptions {
   std::vector<std::string> techniques;
   std::string device;
   std::string out;
+  std::string ceilings;  // results folder of a run; empty: the step measures them
   bool dry_run = false;
   bool json = false;
 };
