@@ -14,6 +14,7 @@
 #include "harness/base/terminal.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options/config_option.hpp"
+#include "harness/cli/options/help.hpp"
 #include "harness/cli/python/python_commands.hpp"
 #include "harness/cli/terminal/plot.hpp"
 #include "harness/device/isolated/kernel_process.hpp"
@@ -38,9 +39,8 @@ void add_load_option(CLI::App& app) {
     app.get_subcommand(command)
         ->add_option(
             "--load", *files,
-            "Shared object with kernels of your own, built by ridgebench_add_kernels(), or "
-            "FILE.py:NAME, a kernel or a list of kernels in Python; may be given several "
-            "times")
+            "Kernels of your own: a shared object by ridgebench_add_kernels(), or FILE.py:NAME; "
+            "may be repeated")
         ->allow_extra_args(false)
         ->type_name("FILE");
   }
@@ -122,6 +122,7 @@ int run_command_line(int argc, char** argv) {
   const bool terminal_plot = is_terminal_plot(argc, argv);
   if (terminal_plot) add_terminal_plot(*app.get_subcommand("plot"));
   const auto config = add_config_options(app, command_line);
+  lay_out_help(app);
   try {
     if (!terminal_plot && argc > 1 && is_python_command(argv[1])) {
       run_python_command(argc, argv);

@@ -171,8 +171,8 @@ void print_explained(const ExplainedRun& run, bool asked) {
 }  // namespace
 
 void add_explain_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "explain", "Explain the rows of a run: limit, distance to it, causes and their evidence");
+  CLI::App* command =
+      app.add_subcommand("explain", "Explain why rows are slow: limits, causes, evidence");
   const auto options = std::make_shared<ExplainOptions>();
   command
       ->add_option("words", options->words,

@@ -14,6 +14,23 @@ void print_problem(std::string_view text) {
   write_error(fmt::format("ridgebench: {}\n", printable(text)));
 }
 
+namespace {
+
+// The text of a refusal. CLI11 writes "--on: 1 required SHEET missing" for an option without its
+// value, and "--layers: At Most 1 required but received 2" for one that is given twice.
+std::string plain_text(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string option = text.substr(0, text.find(": "));
+  static constexpr std::string_view kTwice = ": At Most 1 required but received ";
+  if (error.get_name() != "ArgumentMismatch") return text;
+  if (text.ends_with(" missing")) return option + " needs a value";
+  if (!text.substr(option.size()).starts_with(kTwice)) return text;
+  return fmt::format("{} is given {} times; allowed: once", option,
+                     text.substr(option.size() + kTwice.size()));
+}
+
+}  // namespace
+
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string path;  // "plan train "
@@ -23,7 +40,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   }
   const auto commands = command->get_subcommands(nullptr);
   if (command->get_require_subcommand_min() == 0) {
-    return fmt::format("{}; `ridgebench {}--help` lists what is allowed", error.what(), path);
+    return fmt::format("{}; `ridgebench {}--help` lists what is allowed", plain_text(error), path);
   }
   std::string allowed;
   for (const CLI::App* one : commands) {

@@ -197,6 +197,18 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   CLI::App* command = app.add_subcommand("run", "Measure and verify cases");
   const auto options = std::make_shared<RunOptions>();
   RunRequest& request = options->request;
+  std::vector<CLI::Option*> chosen;  // what a run that is finished has chosen already
+  const auto add = [&](const char* flag, auto& value, const char* help) {
+    chosen.push_back(command->add_option(flag, value, help));
+    return chosen.back();
+  };
+  add("--device", request.device, kDeviceHelp)->check(not_empty())->type_name("DEVICE");
+  add("--profile", options->profile, "quick, standard, full or lecture")->type_name("PROFILE");
+  add("--filter", request.filter, kFilterHelp);
+  std::ranges::copy(options->cases.add_to(*command), std::back_inserter(chosen));
+  add("--out", options->out, "Results folder; default: results/local/<time>")
+      ->check(not_empty())
+      ->type_name("DIR");
   CLI::Option* resume =
       command->add_option("--resume", options->resume, "Results folder of a run to finish")
           ->check(not_empty())
@@ -205,16 +217,6 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
       ->add_flag("--retry", options->retry,
                  "With --resume: also measure failed and suspect rows again")
       ->needs(resume);
-  const auto add = [&](const char* flag, auto& value, const char* help) {
-    return command->add_option(flag, value, help)->excludes(resume);
-  };
-  add("--device", request.device, kDeviceHelp)->check(not_empty())->type_name("DEVICE");
-  add("--profile", options->profile, "quick, standard, full or lecture")->type_name("PROFILE");
-  add("--filter", request.filter, kFilterHelp);
-  for (CLI::Option* option : options->cases.add_to(*command)) option->excludes(resume);
-  add("--out", options->out, "Results folder; default: results/local/<time>")
-      ->check(not_empty())
-      ->type_name("DIR");
   CLI::Option* junit =
       command->add_option("--junit", options->junit, "File for JUnit's XML, a test case per row")
           ->check(not_empty())
@@ -224,25 +226,26 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
       ->transform(whole_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers")->type_name("FILL");
-  command->add_flag("--no-early", options->no_early, kNoEarlyHelp)->excludes(resume);
+  chosen.push_back(command->add_flag("--no-early", options->no_early, kNoEarlyHelp));
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   add("--ceilings", request.ceilings, "Results folder with ceilings to use")
       ->check(not_empty())
       ->type_name("DIR");
-  add("--roof", request.roof, "Data sheet, by name or file, to draw next to the measured roofs")
+  add("--roof", request.roof, "Data sheet to draw next to the measured roofs")
       ->check(not_empty())
       ->type_name("SHEET");
   command->add_flag("--no-plot", options->no_plot,
                     "No roofline after the table; default: on a terminal of 60 columns or more");
   command->add_flag("--dry-run", options->dry_run,
-                    "Print cases, bytes, time and what would be skipped; measure nothing");
+                    "Print cases, bytes, time and what would be skipped");
   CLI::Option* json = command->add_flag("--json", options->json,
                                         "Print strict JSON: the rows, or with --dry-run the plan");
   CLI::Option* turns =
       command->add_flag("--take-turns", options->take_turns,
                         "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
   add_node_options(*command, options->node, {resume, junit, turns, json});
+  for (CLI::Option* option : chosen) option->excludes(resume);
   command->add_flag("--no-restart", options->no_restart,
                     "A crash ends the run, for debuggers; default: the other rows are measured");
   command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash

@@ -76,8 +76,7 @@ void refuse_words(const ShowOptions& options) {
 }  // namespace
 
 void add_show_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "show", "Show the rows or the steps of results folders under their measured roofs");
+  CLI::App* command = app.add_subcommand("show", "Show results under their measured roofs");
   const auto options = std::make_shared<ShowOptions>();
   command->add_option("directories", options->folders, "Results folders")
       ->check(not_empty())

@@ -14,9 +14,8 @@
 namespace ridgebench {
 
 void add_verify_command(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("verify",
-                                         "Check the schema, checksums, arithmetic and physics of a "
-                                         "folder of results, duels or a step");
+  CLI::App* command =
+      app.add_subcommand("verify", "Check files, arithmetic and physics of results");
   const auto directory = std::make_shared<std::string>();
   command->add_option("directory", *directory, "Results folder")->required()->type_name("DIR");
   command->callback([directory, &code] {

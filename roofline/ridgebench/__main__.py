@@ -12,19 +12,19 @@ from ridgebench.base.command_line import INTERRUPTED, TREE, USAGE, fail
 # table for the binary, which runs these commands as `ridgebench COMMAND`.
 COMMANDS = {
     "plot": ("figures.plot", "Draw the figures of a results directory"),
-    "report": ("figures.html.cli", "Make one HTML page of runs and data sheets: roofline, table, provenance"),
-    "slides": ("figures.slides.slides", "Draw the slides of a lecture, from a data sheet or over a run"),
-    "exercises": ("exercises.cli", "Print exercises for a class, their answers, or a student's marks"),
-    "playground": ("figures.playground.cli", "Make one HTML page that answers what-if questions in a browser"),
+    "report": ("figures.html.cli", "Make one HTML page of runs and data sheets"),
+    "slides": ("figures.slides.slides", "Draw a lecture's slides, of a data sheet or of a run"),
+    "exercises": ("exercises.cli", "Print exercises, their answers, or a student's marks"),
+    "playground": ("figures.playground.cli", "Make one HTML page that answers what-if questions"),
     "compare": ("judge.compare_cli", "Describe two stored runs of ridgebench"),
-    "gate": ("judge.gate_cli", "Judge whether a change made any benchmark slower, by pairs of processes"),
-    "baseline": ("judge.past.baseline", "Judge a machine by its own past: promote, check, list, drift"),
+    "gate": ("judge.gate_cli", "Judge whether a change made any benchmark slower"),
+    "baseline": ("judge.past.baseline", "Judge a machine by its own past"),
     "fleet": ("fleet.cli", "Measure the GPUs of many nodes, and find the odd ones"),
     "import": ("exchange.importers.cli", "Make a results directory of another tool's file"),
-    "export": ("exchange.export.cli", "Write results as CSV, Markdown, Parquet or Prometheus metrics"),
-    "schema": ("exchange.schemas", "Print the JSON schema of a file or of a command's --json"),
+    "export": ("exchange.export.cli", "Write results as CSV, Markdown, Parquet or metrics"),
+    "schema": ("exchange.schemas", "Print the JSON schema of a file or of an answer"),
     "counters": ("exchange.counters", "Measure the rows of a run again under Nsight Compute"),
-    "stream": ("exchange.stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
+    "stream": ("exchange.stream", "Put a host's DRAM ceilings next to STREAM"),
 }
 # Commands for the scripts of a checkout and for the program.
 _SCRIPTED = {

@@ -123,7 +123,7 @@ def test_tab_completes_the_line(shell, tmp_path):
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_every_command_and_option_of_the_help_is_in_the_script(shell):
     script = ridgebench("completion", shell).stdout
-    for command in re.findall(r"^  (\w+) ", ridgebench("--help").stdout.split("Subcommands:")[1], re.MULTILINE):
+    for command in re.findall(r"^  (\w+) ", ridgebench("--help").stdout.split("\nCommands:")[1], re.MULTILINE):
         assert command in script
         for option in re.findall(r"^  (?:-\w, ?)?--([\w-]+)", ridgebench(command, "--help").stdout, re.MULTILINE):
             assert re.search(rf"--{option}\b", script), (command, option)

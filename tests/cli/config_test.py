@@ -151,7 +151,7 @@ def test_the_drawing_on_a_terminal_takes_a_file(write):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("devise = 'cpu'", ("key 'devise' is not an option of run", "allowed: resume", "device")),
+        ("devise = 'cpu'", ("key 'devise' is not an option of run", "allowed: device", "resume")),
         ("spent = 3", ("key 'spent' is not an option of run",)),  # hidden
         ("config = 'other.toml'", ("key 'config' is not an option of run",)),
         ("help = true", ("key 'help' is not an option of run",)),

@@ -50,7 +50,7 @@ def test_arguments_and_exit_codes_pass_through(installed):
 
 def test_the_checkouts_own_package_answers(tmp_path):
     done = run(BINARY, "plot", "--help", cwd=tmp_path)
-    assert done.returncode == OK and done.stdout.startswith("usage: plot ")
+    assert done.returncode == OK and done.stdout.startswith("usage: ridgebench plot ")
     done = run(BINARY, "plot", tmp_path / "absent", cwd=tmp_path)
     assert done.returncode == USAGE and done.stderr.startswith("plot: ") and done.stderr.count("\n") == 1
 

@@ -142,7 +142,7 @@ def test_ceilings_of_another_device_are_refused(tmp_path):
     ("arguments", "parts"),
     [
         (("--layers", "0"), ("--layers", "whole number")),
-        (("--layers", "7"), ("--layers", "At Most 1 required")),
+        (("--layers", "7"), ("--layers is given 2 times", "allowed: once")),
         (("--micro-batches", "5"), ("--micro-batches 5", "allowed: a number that divides the batch of 24")),
         (("--checkpoint", "every:0"), ("'every:0'", "allowed: none, layer, sqrt, full, or every:K")),
         (("--checkpoint", "all"), ("'all'", "allowed: none, layer, sqrt, full, or every:K")),

@@ -23,7 +23,7 @@ def test_each_command_is_on_a_page() -> None:
     if not Path(PROGRAM).exists():
         pytest.skip(f"{PROGRAM} is not built")
     shown = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
-    commands = re.findall(r"^  (\w+) ", shown.partition("Subcommands:")[2], re.MULTILINE)
+    commands = re.findall(r"^  (\w+) ", shown.partition("\nCommands:")[2], re.MULTILINE)
     text = " ".join(PAGES.values())
     assert len(commands) >= 10
     assert [name for name in [*commands, "plot --terminal"] if not re.search(rf"(`|ridgebench ){name}\b", text)] == []

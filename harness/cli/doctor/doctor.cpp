@@ -88,7 +88,7 @@ void run_doctor(const Request& request, const std::string& recorded, bool as_jso
 
 void add_doctor_command(CLI::App& app, ExitCode& code) {
   CLI::App* command =
-      app.add_subcommand("doctor", "Say what works on this machine, what does not, and what helps");
+      app.add_subcommand("doctor", "Say what works on this machine, and what helps");
   struct State {
     bool json = false;
     std::string root = "/";

@@ -194,9 +194,8 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
             "Formats of the inputs, for instance fp32,bf16", "FORMAT");
   options->shapes.add_to(*command);
   command->add_option("--profile", options->profile,
-                      "quick: each operation's best technique against a library; on a GPU products "
-                      "of 1024, 4096 and 8192 cubed and of 16 and 64 rows, on a host of 1024 "
-                      "cubed; --op and --format narrow it");
+                      "quick: each operation's best technique against a library; --op and "
+                      "--format narrow it");
   command
       ->add_option("--regime", options->regime,
                    "steady or cold: single launches behind emptied caches; default: steady, and a "
@@ -209,9 +208,8 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
   command
       ->add_option(
           "--seconds", request.seconds,
-          "Seconds of each duel, without its checks; default: 27 for each process of a GPU, "
-          "of which 5 go to the short scale and 21 to the long one; the profile chooses "
-          "fewer")
+          "Seconds of each duel, without its checks; default: 27 for each process of a GPU, and "
+          "fewer in the profile")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   command
       ->add_option(
@@ -236,15 +234,11 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
   command->add_flag("--dry-run", options->dry_run, "Print the duels and their seconds");
   command->add_flag("--json", options->json, "Print strict JSON");
   command->footer(
-      "Both techniques get the same inputs and are verified before and after. They take turns in "
-      "quads of blocks, ABBA or BAAB: short blocks of 6 ms, in which both see one clock, and long "
-      "ones of 1.3 s, which contain the power that each draws. A ratio is the first technique's "
-      "time over the second's. same: the 95 % interval lies within half a percent. faster and "
-      "slower: it does not, with a probability of error of 1e-4. With several processes, each "
-      "gives one ratio, and the verdict is "
-      "over processes: on a host, pages differ from process to process. Exit codes: 0 decided, 2 "
-      "usage, 3 undecided or interrupted, 6 a technique is wrong or failed, or no duel could be "
-      "timed, 7 no device.");
+      "A ratio is the first technique's time over the second's. same: its 95 % interval lies "
+      "within "
+      "half a percent. faster and slower: it does not, with a probability of error of 1e-4. "
+      "docs/duels.md has the rule. Exit codes: 0 decided, 2 usage, 3 undecided or interrupted, 6 a "
+      "technique is wrong or failed, or no duel could be timed, 7 no device.");
   command->callback([=, &code, &command_line] { code = run_command(*options, command_line); });
 }
 

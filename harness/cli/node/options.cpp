@@ -7,9 +7,8 @@ namespace ridgebench {
 
 void add_node_options(CLI::App& command, NodeOptions& options,
                       const std::vector<CLI::Option*>& excluded) {
-  CLI::Option* concurrent =
-      command.add_flag("--concurrent", options.concurrent,
-                       "Every GPU of this node, a process each: alone, then all at the same time");
+  CLI::Option* concurrent = command.add_flag("--concurrent", options.concurrent,
+                                             "Every GPU of this node: alone, then all at once");
   for (CLI::Option* option : excluded) concurrent->excludes(option);
   command
       .add_option("--hang-limit", options.hang_limit_s,

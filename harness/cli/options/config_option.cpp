@@ -295,7 +295,7 @@ std::shared_ptr<const ConfiguredOptions> add_config_options(
                   std::make_shared<ConfigFile>(app, command, command_line, *found));
               app.set_config(kConfig, "", "", true)->add_result(path);
             },
-            "File of options of this command, in TOML: KEY = VALUE a line; the command line wins")
+            "File of options in TOML; the command line wins")
         ->trigger_on_parse()
         ->configurable(false)
         ->type_name("FILE");

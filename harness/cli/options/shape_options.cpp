@@ -29,9 +29,8 @@ std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
   CLI::Option* shape =
       command
           .add_option("--shape", shapes_,
-                      "Shape in place of the profile's sizes: m:4096/n:14336/k:4096, 4096 for all "
-                      "dimensions, lists m:1,16, ranges m:512..4096:512 and m:1..4096:x2; may be "
-                      "repeated")
+                      "m:4096/n:14336/k:4096, or 4096 for all dimensions; lists m:1,16, ranges "
+                      "m:512..4096:512 and m:1..4096:x2; may be repeated; default: the profile's")
           ->allow_extra_args(false)
           ->type_name("SHAPE");
   CLI::Option* file = command.add_option(
@@ -39,8 +38,8 @@ std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
       "File of shapes, one a line: OPERATION SHAPE [FORMAT], or the same as CSV");
   CLI::Option* model = command.add_option(
       "--model", model_,
-      "Shapes of a transformer's matrix products: a Hugging Face config.json or a name that "
-      "`predict model --help` lists");
+      "Products of a transformer: a Hugging Face config.json, or a name that `predict model "
+      "--help` lists");
   CLI::Option* tokens =
       command.add_option("--tokens", tokens_, "With --model: tokens of a pass, 1,16,2048");
   CLI::Option* training =

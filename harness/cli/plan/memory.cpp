@@ -42,7 +42,8 @@ void add_state(CLI::App& app, StateQuestion& question) {
 void add_activations_of_model(CLI::App& app, ActivationQuestion& question, std::string& model,
                               const char* batch) {
   app.add_option("--model", model,
-                 "Layers of a transformer: a Hugging Face config.json, or " + transformer_names())
+                 "Layers of a transformer: a Hugging Face config.json, or a name that "
+                 "`predict model --help` lists")
       ->check(not_empty())
       ->type_name("CONFIG");
   add_number(app, "--context", question.context, "Tokens in a row of a --model's batch (4096)");

@@ -39,8 +39,7 @@ void print_plan(const PlanOptions& options, const PlanAnswer& answer) {
 }
 
 void add_plan_command(CLI::App& app) {
-  CLI::App& plan =
-      *app.add_subcommand("plan", "Compute the time, the memory and the cost of a training run");
+  CLI::App& plan = *app.add_subcommand("plan", "Compute time, memory and cost of a training run");
   plan.require_subcommand(1);
   add_plan_train(plan);
   add_plan_memory(plan);

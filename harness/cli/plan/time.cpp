@@ -49,8 +49,7 @@ void add_work(CLI::App& app, TimeOptions<Question>& options) {
              "Parameters of the model: 70B");
   app.add_option("--model", options.model,
                  "Parameters that a token of this transformer meets: a Hugging Face config.json, "
-                 "or " +
-                     transformer_names())
+                 "or a name that `predict model --help` lists")
       ->check(not_empty())
       ->type_name("CONFIG");
   add_number(app, "--tokens", question.work.tokens, "Tokens of the training data: 15T");
@@ -101,8 +100,7 @@ void add_sizes(std::map<std::string, double>& sizes, const std::string& text) {
 CLI::Option* add_link(CLI::App& app, std::string& link) {
   return app.add_option("--link", link,
                         "byte/s such as 50G or 50GB/s, a results directory with copies of a GPU, "
-                        "or " +
-                            link_names());
+                        "or a name that `plan transfer --help` lists");
 }
 
 void add_plan_train(CLI::App& plan) {
@@ -184,7 +182,10 @@ void add_plan_transfer(CLI::App& plan) {
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("transfer", "Compute how long bytes take over a link");
   add_number(app, "--bytes", state->bytes, "Bytes: 140G")->required();
-  add_link(app, state->link)->required();
+  add_link(app, state->link)
+      ->required()
+      ->description("byte/s such as 50G, a results directory with copies of a GPU, or " +
+                    link_names());
   app.add_option("--direction", state->direction,
                  fmt::format("Of the copies of a results directory: {}", kDirections))
       ->capture_default_str();

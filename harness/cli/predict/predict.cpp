@@ -108,9 +108,8 @@ void print(const PredictOptions& options) {
 }  // namespace
 
 void add_predict_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "predict",
-      "Compute the roofline of an operation, of a table of them, or of a model on a device");
+  CLI::App* command =
+      app.add_subcommand("predict", "Compute the roofline of an operation or of a model");
   const auto options = std::make_shared<PredictOptions>();
   command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...")
       ->type_name("OPERATION");

@@ -39,7 +39,7 @@ void add_step_decode_command(CLI::App& step, const std::vector<std::string>& com
   const auto size = whole_in(1, kLargestSize, "a whole number from 1 to 2^40");
   command
       ->add_option("--model", options->model,
-                   "A Hugging Face config.json, or " + transformer_names())
+                   "A Hugging Face config.json, or a name that `predict model --help` lists")
       ->required()
       ->type_name("CONFIG");
   command->add_option("--batch", options->sizes.batch, "Sequences that are decoded together")

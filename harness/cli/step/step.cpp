@@ -169,8 +169,7 @@ void add_step_options(CLI::App& command, StepOptions& options) {
 }
 
 void add_step_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code) {
-  CLI::App* command = app.add_subcommand(
-      "step", "Measure a whole step of training or decoding, its parts and its memory");
+  CLI::App* command = app.add_subcommand("step", "Measure a whole step of training or decoding");
   command->require_subcommand(1);
   add_step_train_command(*command, command_line, code);
   add_step_decode_command(*command, command_line, code);

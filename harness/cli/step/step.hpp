@@ -40,8 +40,8 @@ void add_step_decode_command(CLI::App& step, const std::vector<std::string>& com
 
 // The help of each kind ends with this text.
 inline constexpr const char* kStepFooter =
-    "Every launch is verified on the inputs that it meets, before the timing. The step is timed as "
-    "one chain of launches, and each part of it by itself. Exit codes: 0 measured, 2 usage, 3 "
-    "interrupted, 6 a launch is wrong or failed, or the memory is too small, 7 no device.";
+    "Each launch is verified before the timing. Exit codes: 0 measured, 2 usage, 3 interrupted, 6 "
+    "a "
+    "launch is wrong or failed, or the memory is too small, 7 no device.";
 
 }  // namespace ridgebench

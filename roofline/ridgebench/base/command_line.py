@@ -23,10 +23,49 @@ def fail(message: str, code: int, program: str) -> int:
     return code
 
 
+class _PrintAll(argparse.Action):
+    """--help-all."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        assert isinstance(parser, Parser)
+        print(parser.format_all(), end="")
+        raise SystemExit(OK)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose usage error is one line, like every other error, and which reads --config."""
 
     takes_config = True
+    _apart: frozenset[str] = frozenset()
+
+    def list_apart(self, *options: str) -> None:
+        """Leaves these options to --help-all: few calls need them."""
+        self._apart = frozenset(options)
+        self.add_argument("--help-all", action=_PrintAll, nargs=0, help=argparse.SUPPRESS)
+
+    def format_help(self) -> str:
+        apart = [action for action in self._actions if self._apart.intersection(action.option_strings)]
+        kept = [(action, action.help) for action in apart]
+        for action in apart:
+            action.help = argparse.SUPPRESS
+        self.epilog, epilog = "\n\n".join(filter(None, (self._note_on(apart), self.epilog))) or None, self.epilog
+        try:
+            return self.format_all()
+        finally:
+            self.epilog = epilog
+            for action, text in kept:
+                action.help = text
+
+    def format_all(self) -> str:
+        """The help with all options."""
+        if self.usage is None and not any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            values = (action for action in self._actions if not action.option_strings)
+            words = (self._get_formatter()._format_args(action, action.metavar or action.dest) for action in values)
+            self.usage = " ".join(("ridgebench %(prog)s [OPTIONS]", *words))
+        return super().format_help()
+
+    def _note_on(self, apart: list[argparse.Action]) -> str:
+        return f"`ridgebench {self.prog} --help-all` lists {len(apart)} other options." if apart else ""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         arguments = sys.argv[1:] if args is None else list(args)

@@ -3,6 +3,7 @@
 import argparse
 import itertools
 import math
+import textwrap
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -30,17 +31,20 @@ _PROGRAM = "gate"
 _KEPT = "finished pairs are kept, --resume DIR adds more"
 _OWN = "ridgebench"
 _HELP = f"""\
-A command is one quoted text, or words up to the next option of the gate:
-  gate --reader gbench --baseline old/bench --candidate new/bench --threads 4
-  gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' -- --budget 20
-  gate --reader csv --metric value --better higher --baseline ./old.sh --candidate ./new.sh
-  gate --session DIR                  judges the pairs of a session again
-  gate --resume DIR                   goes on with a session that was interrupted
-  gate history FILE.jsonl -o FIGURE   draws what --history collected
-What stands after -- is added to both commands. A command that holds {OUTPUT} writes its result into the file of that
-name; to another one the reader adds the option that makes it write a file. Without a file standard output is read.
-Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
-6 a process or a row failed, 7 device lost, 8 internal error."""
+A command is one quoted text, or words up to the next option of the gate. What
+follows -- is added to both. A command with {OUTPUT} writes its result into that
+file; the others write where the reader's option or standard output says.
+Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing,
+5 not comparable, 6 a process or a row failed, 7 device lost, 8 internal error.
+
+Examples:
+  ridgebench gate --reader gbench --baseline old/bench --candidate new/bench
+  ridgebench gate --reader ridgebench --baseline 'old/ridgebench run' \\
+    --candidate 'new/ridgebench run' -- --budget 20
+  ridgebench gate --reader csv --baseline ./old.sh --candidate ./new.sh
+  ridgebench gate --session DIR                 judges its pairs again
+  ridgebench gate --resume DIR                  finishes a session
+  ridgebench gate history FILE.jsonl -o FIGURE  draws what --history collected"""
 _MOST_MINUTES = 10080  # a week
 _LONGEST_TIMEOUT = 86400.0  # seconds
 _TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
@@ -66,7 +70,7 @@ def _number(least: float, most: float, kind: type = float) -> Any:
 def _make_parser() -> Parser:
     raw = argparse.RawDescriptionHelpFormatter
     # Without abbreviations: an option of a command could be one.
-    parser = Parser(prog=_PROGRAM, description=__doc__, epilog=_HELP, formatter_class=raw, allow_abbrev=False)
+    parser = Parser(prog=_PROGRAM, description=textwrap.fill(__doc__, 80), epilog=_HELP, formatter_class=raw, allow_abbrev=False)
     parser.takes_config = False  # the commands that it runs may have such an option
     add = parser.add_argument
     add("--baseline", metavar="COMMAND", help="what the other one is measured against")
@@ -94,6 +98,7 @@ def _make_parser() -> Parser:
     add("--history", type=Path, metavar="FILE", help="add a line per row to this file")
     add("--label", metavar="TEXT", help="of this run in the history, such as a commit")
     add_verdict_options(parser)
+    parser.list_apart("--metric", "--better", "--statistic", "--timeout", "--turns", "--tolerances", "--label", "--allow-mismatch")
     return parser
 
 
