@@ -14,7 +14,7 @@ from ridgebench.base.files import ResultsError, malformed
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 
-from . import gate, history
+from . import bisect_cli, gate, history
 from .command_session import OUTPUT, CommandSession
 from .judge import judge
 from .limits import Limits, read_limits
@@ -42,9 +42,10 @@ Examples:
   ridgebench gate --reader ridgebench --baseline 'old/ridgebench run' \\
     --candidate 'new/ridgebench run' -- --budget 20
   ridgebench gate --reader csv --baseline ./old.sh --candidate ./new.sh
-  ridgebench gate --session DIR                 judges its pairs again
+  ridgebench gate --session DIR                 judges it again
   ridgebench gate --resume DIR                  finishes a session
-  ridgebench gate history FILE.jsonl -o FIGURE  draws what --history collected"""
+  ridgebench gate history FILE.jsonl -o FIGURE  draws what --history collected
+  ridgebench gate bisect --help                 finds the commit"""
 _MOST_MINUTES = 10080  # a week
 _LONGEST_TIMEOUT = 86400.0  # seconds
 _TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
@@ -98,7 +99,7 @@ def _make_parser() -> Parser:
     add("--history", type=Path, metavar="FILE", help="add a line per row to this file")
     add("--label", metavar="TEXT", help="of this run in the history, such as a commit")
     add_verdict_options(parser)
-    parser.list_apart("--metric", "--better", "--statistic", "--timeout", "--turns", "--tolerances", "--label", "--allow-mismatch")
+    parser.list_apart("--metric", "--label", "--better", "--statistic", "--timeout", "--turns", "--tolerances", "--allow-mismatch", "--preset")
     return parser
 
 
@@ -245,6 +246,8 @@ def _draw_history(arguments: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["history"]:
         return _draw_history(arguments[1:])
+    if arguments[:1] == ["bisect"]:
+        return bisect_cli.main(arguments[1:])
     options = _parse(arguments)
 
     def make() -> Report:

@@ -11,6 +11,7 @@ first one that matches a row counts:
 """
 
 import datetime
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +100,11 @@ class Limits:
         for rule in (*self.tolerances, *self.allowances):
             if report.rows and not any(rule.pattern.search(row.id) for row in report.rows):
                 report.notes.append(f"the tolerances name '{rule.pattern.text}', which matches no row")
+
+
+def separating(name: str, share: float) -> Limits:
+    """The limits of one row: surely above this share it is WORSE, surely below it SAME."""
+    return Limits(tolerances=[_Tolerance(Pattern(f"^{re.escape(name)}$", "row"), share, share)])
 
 
 def first(rules: list, name: str) -> Any:
