@@ -22,6 +22,7 @@ from .bisect import CommitVerdict
 from .command_session import CommandSession
 from .limits import Limits, separating
 from .measure import deaf_to_pipes, measure, say
+from .output import MOST_MINUTES, number_within
 from .readers import READERS, gbench_filter
 from .report import Comparison, percent
 from .ridgebench_session import RidgebenchSession
@@ -37,8 +38,8 @@ BUILD runs in a folder of each commit, and RUN starts its benchmark: a program
 with a slash is taken from that folder, and {_TREE} names the folder. A commit
 that does not build, or whose benchmark fails, is skipped. The same --out goes
 on with a search, and builds nothing twice.
-Exit codes: 0 found, 2 usage, 3 undecided between several commits, 6 the first or
-the last commit failed.
+Exit codes: 0 found, 2 usage, 3 undecided between several commits, 6 the first
+or the last commit failed.
 
 Examples:
   ridgebench gate bisect v1.2..main --reader gbench -- make bench -- ./bench"""
@@ -164,7 +165,7 @@ class _Search:
 
     def measured(self, number: int, limits: Limits) -> list[Comparison]:
         session = self.session(number)
-        report = measure(session, replace(limits, pairs=session.most_pairs), [])
+        report = measure(session, replace(limits, pairs=session.most_pairs), [], self.options.minutes)
         if report.not_comparable:
             raise CommandError("; ".join(report.not_comparable), ROW_FAILED)
         return report.rows
@@ -249,15 +250,16 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     raw = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog=_PROGRAM, description="Finds the commit that made a row slower.", epilog=_HELP, formatter_class=raw)
     parser.takes_config = False
-    parser.usage = "ridgebench gate bisect GOOD..BAD --reader READER [OPTIONS] -- BUILD -- RUN"
+    parser.usage = "ridgebench gate bisect GOOD..BAD --reader NAME [OPTIONS] -- BUILD -- RUN"
     parser.add_argument("commits", metavar="GOOD..BAD", help="the line of first parents between two commits")
     parser.add_argument("--reader", choices=(*READERS, _OWN), required=True, help="how the result of RUN is read")
     parser.add_argument("--filter", metavar="RE", help="rows of which one is searched; default: all")
     parser.add_argument("--metric", metavar="NAME", help="as for gate")
     parser.add_argument("--better", choices=("lower", "higher"))
     parser.add_argument("--statistic", choices=("best", "median"))
-    parser.add_argument("--pairs", type=int, metavar="N", choices=range(gate.FEWEST_PAIRS, gate.MOST_PAIRS + 1),
+    parser.add_argument("--pairs", type=number_within(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
                         help="most pairs of processes for a commit; default: 40")  # fmt: skip
+    parser.add_argument("--minutes", type=number_within(1e-6, MOST_MINUTES), metavar="N", help="end the measuring of a commit after this time; the end is a look")
     parser.add_argument("--preset", choices=sorted(gate.PRESETS), default="standard", help="of the test of BAD against GOOD")
     parser.add_argument("--out", type=Path, default=Path("results/local/bisect"), metavar="DIR", help="default: results/local/bisect")
     own, *commands = [list(words) for dashes, words in itertools.groupby(arguments, lambda word: word == "--") if not dashes] or [[]]

@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-import math
 import textwrap
 import time
 from dataclasses import replace
@@ -19,7 +18,7 @@ from .command_session import OUTPUT, CommandSession
 from .judge import judge
 from .limits import Limits, read_limits
 from .measure import deaf_to_pipes, measure, say
-from .output import add_verdict_options, finish, require_writable
+from .output import MOST_MINUTES, add_verdict_options, finish, number_within, require_writable
 from .publish import show, step_summary, write_files
 from .readers import READERS
 from .report import Report
@@ -46,26 +45,10 @@ Examples:
   ridgebench gate --resume DIR                  finishes a session
   ridgebench gate history FILE.jsonl -o FIGURE  draws what --history collected
   ridgebench gate bisect --help                 finds the commit"""
-_MOST_MINUTES = 10080  # a week
 _LONGEST_TIMEOUT = 86400.0  # seconds
 _TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
 _KINDS = ("svg", "png", "pdf")  # of the figure of a history
 _CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median")}
-
-
-def _number(least: float, most: float, kind: type = float) -> Any:
-    """A function that reads a number within limits."""
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a number from {least:g} to {most:g}")
-        return value
-
-    return read
 
 
 def _make_parser() -> Parser:
@@ -83,10 +66,10 @@ def _make_parser() -> Parser:
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
     add("--statistic", choices=("best", "median"), help="what counts of the repetitions of a row in a process; default: "
         "best for times and Google Benchmark's own rates, else median")
-    add("--pairs", type=_number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
+    add("--pairs", type=number_within(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
-    add("--minutes", type=_number(1e-6, _MOST_MINUTES), metavar="N", help="end the measuring after this time")
-    add("--timeout", type=_number(1e-3, _LONGEST_TIMEOUT), metavar="SECONDS",
+    add("--minutes", type=number_within(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
+    add("--timeout", type=number_within(1e-3, _LONGEST_TIMEOUT), metavar="SECONDS",
         help=f"of a process; default: {CommandSession.timeout:g}")
     add("--turns", choices=(PROCESS, SAMPLES),
         help="of ridgebench on a host: what one side measures before the other's turn")
