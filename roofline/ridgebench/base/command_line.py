@@ -1,9 +1,10 @@
 """Shared by all commands: exit codes, and errors of one line on stderr."""
 
 import argparse
+import math
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
 from . import config
 from .errors import (
@@ -21,6 +22,22 @@ def fail(message: str, code: int, program: str) -> int:
     """Prints the message as one line; returns the code."""
     print(f"{program}: {one_line(message)}", file=sys.stderr)
     return code
+
+
+def number_of(text: str, least: float, most: float, kind: Callable[[str], float] = float, what: str = "") -> float:
+    """A number within limits, of an option; `what` begins the message about another text."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = math.nan
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"{what}{text!r} is not a number from {least:g} to {most:g}")
+    return value
+
+
+def number_within(least: float, most: float, kind: Callable[[str], float] = float) -> Callable[[str], float]:
+    """The type of an option that takes a number within limits."""
+    return lambda text: number_of(text, least, most, kind)
 
 
 class _PrintAll(argparse.Action):

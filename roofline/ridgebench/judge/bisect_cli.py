@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ridgebench.base.children import end, tied
-from ridgebench.base.command_line import OK, ROW_FAILED, UNDECIDED, USAGE, CommandError, Parser
+from ridgebench.base.command_line import OK, ROW_FAILED, UNDECIDED, USAGE, CommandError, Parser, number_within
 from ridgebench.base.files import malformed, parse_json, read, write_at_once
 from ridgebench.base.interruption import held
 from ridgebench.base.printers import aligned, json_text
@@ -22,7 +22,7 @@ from .bisect import CommitVerdict
 from .command_session import CommandSession
 from .limits import Limits, separating
 from .measure import deaf_to_pipes, measure, say
-from .output import MOST_MINUTES, number_within
+from .output import MOST_MINUTES
 from .readers import READERS, gbench_filter
 from .report import Comparison, percent
 from .ridgebench_session import RidgebenchSession

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.base.command_line import OK, CommandError, Parser
+from ridgebench.base.command_line import OK, CommandError, Parser, number_within
 from ridgebench.base.files import ResultsError, malformed
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
@@ -18,7 +18,7 @@ from .command_session import OUTPUT, CommandSession
 from .judge import judge
 from .limits import Limits, read_limits
 from .measure import deaf_to_pipes, measure, say
-from .output import MOST_MINUTES, add_verdict_options, finish, number_within, require_writable
+from .output import MOST_MINUTES, add_verdict_options, finish, require_writable
 from .publish import show, step_summary, write_files
 from .readers import READERS
 from .report import Report

@@ -1,10 +1,9 @@
 """Shared by every comparison: its options, the files of its report, and its end after a failure."""
 
 import argparse
-import math
 import sys
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Callable, Optional
 
 from ridgebench.base.command_line import fail
 from ridgebench.base.files import ResultsError, write_named
@@ -19,21 +18,6 @@ from .report import Report, text
 
 MOST_MINUTES = 10080  # a week
 _STDOUT = Path("-")  # --json without a file
-
-
-def number_within(least: float, most: float, kind: type = float) -> Any:
-    """A type of an option: a number within limits."""
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a number from {least:g} to {most:g}")
-        return value
-
-    return read
 
 
 def add_verdict_options(parser: argparse.ArgumentParser) -> None:

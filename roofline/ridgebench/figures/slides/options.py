@@ -1,10 +1,10 @@
 """Options of `plot --style lecture` and of `slides`."""
 
 import argparse
-import math
 from dataclasses import dataclass
 from typing import Callable
 
+from ridgebench.base.command_line import number_of
 from ridgebench.base.text import clean
 from ridgebench.data.view import OPERATIONS, ORDER
 
@@ -33,25 +33,14 @@ class _Outputs:
     numbers: tuple[str, ...]
 
 
-def _number(text: str, limits: tuple[float, float], what: str = "") -> float:
-    """A number within the limits; `what` begins the message about another text."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not limits[0] <= value <= limits[1]:
-        raise argparse.ArgumentTypeError(f"{what}{text!r} is not a number from {limits[0]:g} to {limits[1]:g}")
-    return value
-
-
 def _user_point(text: str) -> UserPoint:
     """NAME:FLOP_PER_BYTE:TFLOP_PER_S; the name may hold colons."""
     parts = text.rsplit(":", 2)
     if len(parts) < 3 or not parts[0].strip():
         form = "NAME:FLOP_PER_BYTE:TFLOP_PER_S, for instance mine:40:95"
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form {form}")
-    rate = _number(parts[2], _LIMITS, "TFLOP/s ")
-    return UserPoint(clean(parts[0].strip()), _number(parts[1], _LIMITS, "FLOP per byte "), rate * 1e12)
+    rate = number_of(parts[2], *_LIMITS, what="TFLOP/s ")
+    return UserPoint(clean(parts[0].strip()), number_of(parts[1], *_LIMITS, what="FLOP per byte "), rate * 1e12)
 
 
 def _one_of(allowed: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
@@ -89,7 +78,7 @@ def _outputs(text: str) -> _Outputs:
 
 
 def _font_scale(text: str) -> float:
-    return _number(text, _SCALES)
+    return number_of(text, *_SCALES)
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
