@@ -54,6 +54,38 @@ def test_a_file_of_shapes_gives_the_rows(tmp_path):
     assert {case[2] for case in cases if case[0] == "relu"} > {"fp32", "bf16"}
 
 
+TABLES = {
+    "operation,m,n,k,format\nmatmul,8,16,24,fp32\n": {"matmul/fp32/m:8/n:16/k:24"},
+    "M,K,N\n8,24,16\n# a comment\n1,3,2\n": {"matmul/fp32/m:8/n:16/k:24", "matmul/fp32/m:1/n:2/k:3"},
+    "shape,dtype\nm:8/n:16/k:24,fp32\nm:1/n:2/k:3,\n": {"matmul/fp32/m:8/n:16/k:24", "matmul/fp32/m:1/n:2/k:3"},
+    "op,shape\nmatmul,m:8/n:16/k:24\nrelu,7\n": {"matmul/fp32/m:8/n:16/k:24", "relu/fp32/n:7"},
+}
+
+
+@pytest.mark.parametrize("text", TABLES)
+def test_a_table_of_shapes_names_its_columns(text, tmp_path):
+    (tmp_path / "shapes.csv").write_text(text)
+    chosen = () if text.startswith("op") else ("--op", "matmul")
+    words = ("--shapes", tmp_path / "shapes.csv", "--technique", "naive", "--format", "fp32", "--device", "sim", "--json")
+    listed = ridgebench("list", *chosen, *words)
+    assert listed.returncode == OK, listed.stderr
+    ids = {case["id"] for case in strict_json(listed.stdout)["cases"] if case["role"] == "kernel"}
+    assert {one.replace("/naive", "").rsplit("/layout", 1)[0].rsplit("/steady", 1)[0] for one in ids} == TABLES[text]
+
+
+@pytest.mark.parametrize(("text", "words", "parts"), [
+    ("M,K,N,Bias\n1,2,3,True\n", (), ("line 1: column 'Bias'", "allowed: operation, shape, format, and dimensions")),
+    ("m,n,k\n1,2,3\n", (), ("line 2: no operation", "--op")),
+    ("m,n,k\n1,2\n", ("--op", "matmul"), ("line 2: k has no size",)),
+    ("m,n,k\n1,2,3,4\n", ("--op", "matmul"), ("line 2: 4 fields; allowed: 3",)),
+    ("m,n,q\n1,2,3\n", ("--op", "matmul"), ("q",)),
+    ("m,n,k\n", ("--op", "matmul"), ("has no shape",)),
+])  # fmt: skip
+def test_a_wrong_table_of_shapes_is_one_line(text, words, parts, tmp_path):
+    (tmp_path / "shapes.csv").write_text(text)
+    refused(ridgebench("list", "--shapes", tmp_path / "shapes.csv", *words, "--device", "sim"), *parts)
+
+
 def test_only_the_ceilings_of_the_named_rows_are_measured():
     result = ridgebench("run", "--op", "relu", "--shape", "64", "--device", "sim", "--dry-run")
     assert result.returncode == OK

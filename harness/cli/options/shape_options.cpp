@@ -33,9 +33,9 @@ std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
                       "m:512..4096:512 and m:1..4096:x2; may be repeated; default: the profile's")
           ->allow_extra_args(false)
           ->type_name("SHAPE");
-  CLI::Option* file = command.add_option(
-      "--shapes", file_,
-      "File of shapes, one a line: OPERATION SHAPE [FORMAT], or the same as CSV");
+  CLI::Option* file = command.add_option("--shapes", file_,
+                                         "File of shapes, one a line: OPERATION SHAPE [FORMAT]; or "
+                                         "a CSV table with a header, such as m,n,k");
   CLI::Option* model = command.add_option(
       "--model", model_,
       "Products of a transformer: a Hugging Face config.json, or a name that `predict model "
@@ -73,7 +73,7 @@ std::vector<std::string> ShapeOptions::lines(const std::vector<std::string>& ope
     }
   }
   if (!file_.empty()) {
-    for (const ShapeLine& line : read_shapes_file(file_)) lines.push_back(line.text());
+    for (const ShapeLine& line : read_shapes_file(file_, operations)) lines.push_back(line.text());
   }
   if (!model_.empty()) {
     for (std::string& line : model_lines(operations)) lines.push_back(std::move(line));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -57,6 +59,103 @@ void require_words(const ShapeLine& line) {
   }
 }
 
+// The fields of a line, between commas.
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> fields;
+  for (std::string_view rest = line; !rest.empty();) fields.push_back(take_field(rest, ","));
+  return fields;
+}
+
+enum class Column { operation, shape, format, dimension };
+
+// Empty for the name of no column.
+std::optional<Column> column_of(const std::string& name) {
+  if (name == "operation" || name == "op") return Column::operation;
+  if (name == "shape") return Column::shape;
+  if (name == "format" || name == "dtype") return Column::format;
+  const bool letter = name.size() == 1 && std::isalpha(static_cast<unsigned char>(name[0])) != 0;
+  return letter ? std::optional(Column::dimension) : std::nullopt;
+}
+
+// A table whose header names its columns.
+class ShapeTable {
+ public:
+  // Empty if the line is no header. Throws UsageError for one with an unknown column.
+  static std::optional<ShapeTable> of_header(std::string_view line,
+                                             const std::vector<std::string>& operations) {
+    const auto is_name = [](const std::string& field) {
+      return !field.empty() && std::ranges::all_of(field, [](unsigned char c) {
+        return std::isalpha(c) != 0 || c == '_';
+      });
+    };
+    std::vector<std::string> names = fields_of(line);
+    if (!std::ranges::all_of(names, is_name) ||
+        std::ranges::none_of(names,
+                             [](const std::string& n) { return column_of(n).has_value(); })) {
+      return std::nullopt;
+    }
+    const auto unknown = std::ranges::find_if(
+        names, [](const std::string& name) { return !column_of(name).has_value(); });
+    if (unknown != names.end()) {
+      throw UsageError(
+          fmt::format("column '{}'; allowed: operation, shape, format, and dimensions of one "
+                      "letter, such as m,n,k",
+                      unknown->substr(0, 100)));
+    }
+    return ShapeTable(std::move(names), operations);
+  }
+
+  // The cases of a line: one, or one of each operation.
+  [[nodiscard]] std::vector<ShapeLine> lines(std::string_view text) const {
+    std::vector<std::string> fields = fields_of(text);
+    if (fields.size() > names_.size()) {
+      throw UsageError(fmt::format("{} fields; allowed: {}", fields.size(), names_.size()));
+    }
+    fields.resize(names_.size());
+    ShapeLine found;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const std::string& field = fields[i];
+      switch (*column_of(names_[i])) {
+        case Column::operation:
+          found.operation = field;
+          break;
+        case Column::shape:
+          found.shape = field;
+          break;
+        case Column::format:
+          if (!field.empty()) found.format = field;
+          break;
+        case Column::dimension: {
+          const auto letter =
+              static_cast<char>(std::tolower(static_cast<unsigned char>(names_[i][0])));
+          if (field.empty()) throw UsageError(fmt::format("{} has no size", names_[i]));
+          found.shape += fmt::format("{}{}:{}", found.shape.empty() ? "" : "/", letter, field);
+          break;
+        }
+      }
+    }
+    const bool named = !found.operation.empty();
+    if (!named && operations_.empty()) {
+      throw UsageError("no operation; allowed: a column operation, or --op");
+    }
+    std::vector<ShapeLine> all;
+    for (const std::string& one : named ? std::vector{found.operation} : operations_) {
+      found.operation = one;
+      if (found.shape.empty()) throw UsageError("no shape");
+      require_words(found);
+      all.push_back(found);
+    }
+    return all;
+  }
+
+ private:
+  ShapeTable(std::vector<std::string> names, std::vector<std::string> operations)
+      : names_(std::move(names)), operations_(std::move(operations)) {}
+
+  std::vector<std::string> names_;
+  std::vector<std::string> operations_;
+};
+
 }  // namespace
 
 std::string ShapeLine::text() const {
@@ -83,20 +182,31 @@ ShapeLine parse_shape_line(std::string_view line) {
   return result;
 }
 
-std::vector<ShapeLine> read_shapes_file(const std::string& path) {
+std::vector<ShapeLine> read_shapes_file(const std::string& path,
+                                        const std::vector<std::string>& operations) {
   std::string bytes = read_file(path);
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (bytes.starts_with(kByteOrderMark)) bytes.erase(0, kByteOrderMark.size());
   std::istringstream text(std::move(bytes));
   std::vector<ShapeLine> lines;
+  std::optional<ShapeTable> table;
+  bool first = true;
   int number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
     const std::string_view content = trimmed(std::string_view(line).substr(0, line.find('#')));
-    if (content.empty() || (number == 1 && content.starts_with("operation,shape"))) continue;
+    if (content.empty()) continue;
     try {
       if (content.find('\0') != std::string_view::npos) throw UsageError("a byte is 0");
-      lines.push_back(parse_shape_line(content));
+      if (std::exchange(first, false)) {
+        table = ShapeTable::of_header(content, operations);
+        if (table) continue;
+      }
+      if (table) {
+        std::ranges::copy(table->lines(content), std::back_inserter(lines));
+      } else {
+        lines.push_back(parse_shape_line(content));
+      }
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}, line {}: {}", path, number, error.what()));
     }

@@ -23,8 +23,11 @@ struct ShapeLine {
 // separator decides. Throws UsageError.
 ShapeLine parse_shape_line(std::string_view line);
 
-// Reads the lines of a file. Blank lines, comments after `#`, and a first line
-// `operation,shape,format` are left out. Throws UsageError that names the file and the line.
-std::vector<ShapeLine> read_shapes_file(const std::string& path);
+// Reads the lines of a file without blank lines and comments after `#`. The first line may name the
+// columns of a table with commas: operation (or op), shape, format (or dtype), and dimensions of
+// one letter in place of the shape. A table without operations is one of each of `operations`.
+// Throws UsageError that names the file and the line.
+std::vector<ShapeLine> read_shapes_file(const std::string& path,
+                                        const std::vector<std::string>& operations = {});
 
 }  // namespace ridgebench
