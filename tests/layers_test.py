@@ -56,7 +56,7 @@ MAY_IMPORT = {
     "kernels": {"base", "data"},
     "judge": {"base", "data", "figures/page", "exchange"},
     "fleet": {"base", "data", "figures/page", "figures/html", "judge"},
-    "pages": {"base", "data", "judge", "fleet"},
+    "pages": {"base", "data", "figures/page", "figures/slides", "judge", "fleet"},
     "": {"base", "exchange", "kernels", "peaks"},  # whose names `import ridgebench` offers
 }
 OPENING_COMMENT_LINES = range(2, 9)

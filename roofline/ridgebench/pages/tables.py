@@ -14,6 +14,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: gate simulated --> the error rates of the gate on simulated times
     <!-- table: fleet simulated --> the error rates of a fleet's report on simulated rates
     <!-- picture -->               the lecture figure, else the roofline
+    <!-- picture: slide gelu @ h100-sxm -->    a slide of data sheets, drawn into docs/pictures/class
     <!-- file: tests/toy.cpp -->   a source file, as it is
     <!-- table: record keys -->, ... step keys, ... explained keys, <!-- table: kernel models ... -->    what other programs print and tests compare
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
@@ -25,7 +26,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Optional
+from typing import Iterator, Optional
 
 from ridgebench.base.command_line import OK, ROOT, STALE, USAGE, Parser, fail
 from ridgebench.base.files import ResultsError, write_named
@@ -35,7 +36,7 @@ from ridgebench.data.duels import load_duels, published_duels
 from ridgebench.data.records import load_run, read_environment
 from ridgebench.data.view import View, make_view
 
-from . import access_picture
+from . import access_picture, class_pictures
 from .duel_tables import NONE as NO_DUEL
 from .duel_tables import duel_table
 from .error_rates import newest as newest_proof
@@ -50,6 +51,7 @@ _NO_RUN = "no published run"
 _BY_PROGRAMS = ("record keys", "step keys", "explained keys", "kernel models")  # other programs print these tables, and tests compare them
 _OVER_RUNS = (["steps"], ["times"], ["launches"])
 _NO_PROOF = "Not measured on a real machine yet."
+_SLIDE = "slide "  # a picture of the class: <!-- picture: slide gelu @ h100-sxm -->
 _OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")
 _MARKED = re.compile(_OPENING.pattern + r"(?:(?!<!-- ).)*<!-- /\1 -->", re.DOTALL)
 
@@ -136,6 +138,9 @@ def _content(kind: str, text: str, sources: _Sources, page: Path) -> str:
         return duel_table(load_duels(duels), name.removeprefix("duels "), os.path.relpath(duels, page.parent))
     if name.split()[:1] in _OVER_RUNS:
         return _over_runs(name, device, sources, page)
+    if name.startswith(_SLIDE):
+        slug = name.removeprefix(_SLIDE)
+        return f"![{markdown(class_pictures.title(slug, device))}]({(class_pictures.FOLDER / slug).as_posix()}.svg)"
     folder = sources.folder(device)
     if folder is None:
         return _NO_RUN
@@ -183,12 +188,26 @@ def _update(page: Path, sources: _Sources, check: bool) -> bool:
     return after == before
 
 
-def _update_picture(path: Path, check: bool) -> bool:
-    """The same for the picture of the ladder's first steps."""
-    before, after = path.read_text("utf-8") if path.exists() else "", access_picture.svg()
-    if after != before and not check:
+def _update_picture(path: Path, after: str, check: bool) -> bool:
+    """The same for a picture, which is current if it says the same."""
+    current = path.exists() and class_pictures.words(path.read_text("utf-8")) == class_pictures.words(after)
+    if not current and not check:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_named(path, after)
-    return after == before
+    return current
+
+
+def _pictures(pages: list[Path], root: Path) -> Iterator[tuple[Path, str]]:
+    """The pictures that this command draws: the ladder's first steps, and the slides that the pages name."""
+    folder = root / "docs" / "pictures"
+    if folder.is_dir():
+        yield folder / "access.svg", access_picture.svg()
+    for page in pages:
+        for kind, text in _OPENING.findall(page.read_text("utf-8")):
+            name, _, sheets = (part.strip() for part in text.partition("@"))
+            if kind == "picture" and name.startswith(_SLIDE):
+                slug = name.removeprefix(_SLIDE)
+                yield page.parent / class_pictures.FOLDER / f"{slug}.svg", class_pictures.svg(slug, sheets)
 
 
 def main(arguments: list[str], root: Path = ROOT) -> int:
@@ -204,9 +223,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
             view_of(options.results)
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
         stale = [page for page in pages if not _update(page, sources, options.check)]
-        picture = root / "docs" / "pictures" / "access.svg"
-        if picture.parent.is_dir() and not _update_picture(picture, options.check):
-            stale.append(picture)
+        stale += [path for path, picture in _pictures(pages, root) if not _update_picture(path, picture, options.check)]
     except ResultsError as error:
         return fail(str(error), USAGE, "tables")
     for page in stale:

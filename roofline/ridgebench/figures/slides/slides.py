@@ -22,25 +22,13 @@ from ridgebench.figures.page.drawable import drawable
 from ridgebench.figures.page.drawing import METADATA, drawing, write
 from ridgebench.figures.page.style import THEMES, Theme
 
-from . import (
-    bits_slide, build_up, comparison, counting, deck, html_deck, ladder, limits_slide, machine_slide, operations_table, options, pptx_deck,
-    step_slides, tokens_slide, training, zones_slide,
-)  # fmt: skip
+from . import deck, html_deck, options, pptx_deck
+from .all_slides import all_slides
 from .notes import notes
 
 _TYPES = ("svg", "pdf")
 _FILES = (".html", ".pptx", ".pdf")  # of all slides
 _OTHER_FILES = (".htm", ".ppt", ".odp", ".key", ".svg", ".png", ".md")  # that no folder is called
-
-
-def all_slides(of: deck.Deck) -> list[deck.Slide]:
-    """The build-up: what bytes cost, the operations, the roofline step by step, comparisons, memory."""
-    first = [counting.costs(of), operations_table.table(of), operations_table.formulas(of)]
-    built = [replace(make(of), follows=index > 0) for index, make in enumerate(build_up.SLIDES)]
-    plane = [make(of) for make in (operations_table.answers, tokens_slide.tokens, limits_slide.limits, bits_slide.bits, *comparison.SLIDES)]
-    memory = [make(of) for make in (training.passes, training.state, counting.memory, counting.activations)]
-    return [*first, *built, *plane, *zones_slide.slides(of), *machine_slide.slides(of), *ladder.slides(of), *memory,
-            *step_slides.slides(of)]
 
 
 def parse(arguments: list[str]) -> Namespace:

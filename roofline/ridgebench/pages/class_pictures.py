@@ -1,0 +1,46 @@
+"""Slides of data sheets as pictures of the class pages: docs/pictures/class/SLUG.svg."""
+
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+from ridgebench.base.files import ResultsError
+from ridgebench.figures.page.drawing import drawing, drawn
+from ridgebench.figures.page.style import THEMES
+from ridgebench.figures.slides import deck
+from ridgebench.figures.slides.all_slides import all_slides
+
+FOLDER = Path("pictures/class")  # below docs
+_TEXT = "{http://www.w3.org/2000/svg}text"
+
+
+@cache
+def _slides_of(sheets: str) -> tuple[deck.Deck, dict[str, deck.Slide]]:
+    """The deck over these data sheets, and its slides by their slugs. Raises ResultsError."""
+    names = sheets.split()
+    made = deck.make(None, names, None, names[0], " ".join(["ridgebench slides", *(f"--on {name}" for name in names)]))
+    return made, {slide.slug: slide for slide in all_slides(made)}
+
+
+def _slide(slug: str, sheets: str) -> deck.Slide:
+    found = _slides_of(sheets)[1]
+    if slug not in found:
+        raise ResultsError(f"no slide {slug!r} of {sheets}; allowed: {', '.join(found)}")
+    return found[slug]
+
+
+def title(slug: str, sheets: str) -> str:
+    """What the slide found. Raises ResultsError."""
+    return _slide(slug, sheets).title
+
+
+def svg(slug: str, sheets: str) -> str:
+    """The slide. Raises ResultsError."""
+    theme = THEMES["light"]
+    with drawing(theme):
+        return drawn(deck.draw(_slide(slug, sheets), _slides_of(sheets)[0], theme), "svg").decode()
+
+
+def words(picture: str) -> list[str]:
+    """The texts of a picture in their order. Another version of Matplotlib draws the same words by other paths."""
+    return [text.text or "" for text in ElementTree.fromstring(picture).iter(_TEXT)]
