@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +16,8 @@ from .page import MARGIN, WIDTH, add_axes, new_page, provenance, write_head, wri
 from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 
 _GROUPS = ("products", "attention", "optimizer", "the rest")
-COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN}
+_UNEXPLAINED = "unexplained by the parts"
+COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN, _UNEXPLAINED: "#B8860B"}
 _COLOUR_OF_KIND = {
     "parameters": BLUE,
     "optimizer": VERMILLION,
@@ -36,6 +37,7 @@ _PLACES = {
 }
 _LARGE = 14.0  # points
 _MOST_SLOWER = 1.25  # a part by itself reads less from the caches than in the step
+_MOST_UNEXPLAINED = 0.1  # of a step's time, before titles speak of it
 _MEASURED = "the measured roof"
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
@@ -57,6 +59,20 @@ def _sums(step: Step, time_of: Callable[[Part], Optional[float]]) -> Optional[di
     return sums
 
 
+def _explained(step: Step) -> float:
+    """The share of the step's time that its parts by themselves take, where the rest is too long to pass over; else 1."""
+    share = step.record["sum_of_operations_s"] / step.record["time_s"]
+    return share if share < 1 - _MOST_UNEXPLAINED else 1.0
+
+
+def _whole(step: Step) -> dict[str, float]:
+    """The time of the step, and what its parts by themselves leave unexplained of it."""
+    rest = max(step.record["unexplained_s"], 0.0)
+    if rest < 0.01 * step.record["time_s"]:
+        return {"the step": step.record["time_s"]}
+    return {"the step": step.record["time_s"] - rest, _UNEXPLAINED: rest}
+
+
 def bars(step: Step) -> list[tuple[str, dict[str, float]]]:
     """Name and parts of each bar, from the least time to the longest."""
     record = step.record
@@ -64,10 +80,10 @@ def bars(step: Step) -> list[tuple[str, dict[str, float]]]:
         ("data sheet", _sums(step, lambda part: part.sheet_s)),
         ("measured roofs", _sums(step, lambda part: part.roof_s)),
         ("its parts, one by one", _sums(step, lambda part: part.time_s)),
-        ("the step", {"the step": record["time_s"]}),
+        ("the step", _whole(step)),
     ]
     if record["launch_gap_s"] and record["launch_gap_s"] > 0.01 * record["time_s"]:
-        found.append(("the step, launch by launch", {"the step": record["time_s"], "launches": record["launch_gap_s"]}))
+        found.append(("the step, launch by launch", _whole(step) | {"launches": record["launch_gap_s"]}))
     return [(name, parts) for name, parts in found if parts]
 
 
@@ -98,6 +114,8 @@ def waterfall_title(step: Step) -> str:
     record = step.record
     if _slower_alone(step):
         return f"The step takes {seconds(record['time_s'])}"
+    if (explained := _explained(step)) < 1:
+        return f"The step takes {seconds(record['time_s'])}, of which its parts explain {percent(explained)} %"
     parts = _sums(step, lambda part: part.time_s) or {}
     shown, are = ("attention", "is") if record["step"] == "decode" else ("products", "are")
     of_parts = f"{shown} {are} {percent(parts[shown] / sum(parts.values()))} % of its parts"
@@ -121,16 +139,18 @@ def subtitle(step: Step) -> str:
     )
 
 
-def _device(found: StepFolder, step: Step) -> str:
-    models = {one["name"]: one["model"] for one in found.environment["devices"]}
-    return f"{models.get(step.record['device']) or 'unknown model'} ({step.record['device']})"
+def _device(found: StepFolder, step: Step) -> dict[str, Any]:
+    """What the environment says of the device of the step."""
+    return next((one for one in found.environment["devices"] if one["name"] == step.record["device"]), {})
 
 
-def _page(found: StepFolder, step: Step, title: str, theme: Theme) -> tuple[Figure, Axes, float]:
+def _page(found: StepFolder, step: Step, title: str, last: str, theme: Theme) -> tuple[Figure, Axes, float]:
+    """A page with its head, whose last line is `last`, and the height that is left below."""
     figure, page = new_page(theme)
     known = [part for part in provenance(found.environment) if not part.startswith(("fill ", "profile "))]  # a step has none
     write_last_line(page, " · ".join(known), "", theme)
-    about = [_device(found, step), subtitle(step), *filter(None, [doubt(step)])]
+    device = f"{_device(found, step).get('model') or 'unknown model'} ({step.record['device']})"
+    about = [device, subtitle(step), *filter(None, [last])]
     return figure, page, write_head(page, title, about, theme)
 
 
@@ -144,7 +164,7 @@ def _legend(page: Axes, names: list[tuple[str, str]], top: float, theme: Theme) 
 
 
 def _draw_waterfall(found: StepFolder, step: Step, theme: Theme) -> Figure:
-    figure, page, top = _page(found, step, waterfall_title(step), theme)
+    figure, page, top = _page(found, step, waterfall_title(step), doubt(step), theme)
     shown = bars(step)
     colours = COLOURS | {"the step": theme.muted, "launches": PURPLE}
     used = [name for name in colours if any(name in parts for _, parts in shown)]
@@ -180,6 +200,14 @@ def memory_title(step: Step) -> str:
     return f"Memory peaks at {digits(record['peak_bytes'] / scale)} {unit} {where}, {same}"
 
 
+def _of_the_device(found: StepFolder, step: Step) -> str:
+    """The share of the device's memory that the peak takes; empty if that memory is unknown."""
+    if not (memory := _device(found, step).get("memory_bytes")):
+        return ""
+    scale, unit = unit_of(memory)
+    return f"The peak is {percent(step.record['peak_bytes'] / memory)} % of the {digits(memory / scale)} {unit} of the device"
+
+
 def unit_of(value: float) -> tuple[float, str]:
     return next((one for one in _UNITS if value >= one[0]), _UNITS[-1])
 
@@ -190,7 +218,8 @@ def _kinds(step: Step) -> list[str]:
 
 def kinds_of(step: Step) -> list[tuple[str, str]]:
     """Name and colour of each kind of memory that the step has, from the lowest band to the highest."""
-    return [(KINDS[kind], _COLOUR_OF_KIND[kind]) for kind in _kinds(step)]
+    names = KINDS | ({"input": "input and angles"} if step.record["step"] == "decode" else {})
+    return [(names[kind], _COLOUR_OF_KIND[kind]) for kind in _kinds(step)]
 
 
 def draw_bands(axes: Axes, step: Step, scale: float) -> list[float]:
@@ -205,7 +234,7 @@ def draw_bands(axes: Axes, step: Step, scale: float) -> list[float]:
 
 
 def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
-    figure, page, top = _page(found, step, memory_title(step), theme)
+    figure, page, top = _page(found, step, memory_title(step), _of_the_device(found, step), theme)
     top = _legend(page, kinds_of(step), top, theme)
     left, bottom = 0.95, 0.75
     axes = add_axes(figure, left, bottom, WIDTH - left - MARGIN, top - bottom - 0.25)
@@ -282,32 +311,39 @@ def mfu_title(shares: _Shares, step: Step) -> str:
     if _slower_alone(step):
         return f"The step reaches {percent(shares.executed)} % of {shares.of}"
     reached = f"Products reach {percent(shares.products)} % of {shares.of}, the step {percent(shares.executed)} %"
+    if (explained := _explained(step)) < 1:
+        return f"{reached}: its parts explain {percent(explained)} % of its time"
     if shares.lost < 0.005:
         return f"{reached}: all that is not a product costs nothing that shows"
     return f"{reached}: {percent(shares.lost)} % of its time is not products"
 
 
 def _draw_mfu(found: StepFolder, step: Step, shares: _Shares, theme: Theme) -> Figure:
-    figure, page, top = _page(found, step, mfu_title(shares, step), theme)
+    figure, page, top = _page(found, step, mfu_title(shares, step), doubt(step), theme)
     names = ["its products by themselves", f"the step, {shares.names[0]}", f"the step, {shares.names[1]}"]
     values = [shares.products, shares.executed, shares.model]
-    missing = max(shares.products - shares.executed, 0.0)
-    meanings = [("products", BLUE), ("the step", theme.muted)] + [("lost to all that is not a product", VERMILLION)] * bool(missing)
+    missing = 0.0 if doubt(step) else max(shares.products - shares.executed, 0.0)
+    lost = "lost to all that is not a product" if _explained(step) == 1 else "lost to other parts and to what no part explains"
+    meanings = [("products", BLUE), ("the step", theme.muted)] + [(lost, VERMILLION)] * bool(missing)
     top = _legend(page, meanings, top, theme)
     left, bottom = 0.5 + max(labels.width(name, NORMAL) for name in names), 0.75
-    axes = add_axes(figure, left, bottom, WIDTH - left - 1.1, top - bottom)
+    wide = WIDTH - left - 1.1
+    axes = add_axes(figure, left, bottom, wide, top - bottom)
     for place, (value, colour) in enumerate(zip(values, (BLUE, theme.muted, theme.muted))):
         axes.barh(place, 100 * value, color=colour, height=0.6)
-    axes.barh(1, 100 * missing, left=100 * shares.executed, height=0.6, facecolor="none", edgecolor=VERMILLION, hatch="//", lw=1.2)
+    if missing:
+        axes.barh(1, 100 * missing, left=100 * shares.executed, height=0.6, facecolor="none", edgecolor=VERMILLION, hatch="//", lw=1.2)
     texts = [f"{percent(value)} %" for value in values]
     texts[1] += f", and {percent(missing)} % lost" * bool(missing)
-    for place, (end, text) in enumerate(zip((values[0], values[1] + missing, values[2]), texts)):
+    ends = (values[0], values[1] + missing, values[2])
+    for place, (end, text) in enumerate(zip(ends, texts)):
         axes.annotate(text, (100 * end, place), (8, 0), textcoords="offset points", va="center", size=_LARGE, color=theme.ink,
                       annotation_clip=False)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(labelsize=NORMAL)
     axes.invert_yaxis()
-    axes.set_xlim(0, 100 * max(1.0, *values))
+    room = [WIDTH - left - MARGIN - 0.2 - labels.width(text, _LARGE) for text in texts]  # of each bar, before its text
+    axes.set_xlim(0, 100 * max(1.0, *values, *(end * wide / own for end, own in zip(ends, room))))
     axes.set_ylim(axes.get_ylim())
     upwards(axes, 100, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
     axes.set_xlabel(f"% of {shares.of}")

@@ -8,6 +8,7 @@ import pytest
 from command_line import OK, ridgebench
 from ridgebench.data.steps import load_steps
 from ridgebench.figures.page import step as step_figures
+from ridgebench.figures.page.style import THEMES
 
 
 @pytest.fixture(scope="module", name="folder")
@@ -63,6 +64,58 @@ def test_titles_claim_nothing_of_parts_that_were_slower_by_themselves(folder, tm
     assert ridgebench("plot", copy, "--out", tmp_path, "--formats", "svg").returncode == OK
     for name in ("mfu-of-a-step.svg", "step-waterfall.svg"):
         assert "took 2 times as long as the step" in (tmp_path / name).read_text("utf-8")
+
+
+def test_what_the_parts_leave_unexplained_is_named(folder):
+    (step,) = load_steps(folder).steps
+    step = under_roof(step, 0.5)
+    record = step.record
+    record |= {"sum_of_operations_s": 0.6 * record["time_s"], "unexplained_s": 0.4 * record["time_s"], "launch_gap_s": 0.0}
+    name, whole = step_figures.bars(step)[-1]
+    assert name == "the step" and list(whole) == ["the step", "unexplained by the parts"] and sum(whole.values()) == pytest.approx(record["time_s"])
+    assert whole["unexplained by the parts"] == pytest.approx(record["unexplained_s"])
+    titles = (step_figures.waterfall_title(step), step_figures.mfu_title(step_figures.shares_of(step), step))
+    assert all("its parts explain 60 %" in title.replace("≈", "") and "is not products" not in title for title in titles)
+    record |= {"sum_of_operations_s": record["time_s"], "unexplained_s": 0.0}
+    assert step_figures.bars(step)[-1] == ("the step", {"the step": record["time_s"]})
+
+
+@pytest.mark.parametrize(("share", "part", "lost"), [(0.95, 0.6, True), (0.3, 0.9, True), (1.0, 0.5, True), (1.6, 0.4, False)])
+def test_each_share_of_the_peak_lies_within_the_page(folder, share, part, lost):
+    found = load_steps(folder)
+    step = under_roof(found.steps[0], share)
+    record, alone = step.record, sum(one.time_s for one in step.parts if one.operation == "matmul")
+    record |= {"time_s": alone / part, "sum_of_operations_s": alone / part, "unexplained_s": 0.0}
+    figure = step_figures.figures(replace(found, steps=[step]))["mfu-of-a-step"](THEMES["light"])
+    figure.canvas.draw()
+    texts = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith(("%", "lost"))]
+    assert len(texts) == 3 and any("lost" in text.get_text() for text in texts) == lost
+    assert max(text.get_window_extent().x1 for text in texts) <= figure.bbox.x1
+
+
+def test_the_memory_of_the_device_stands_beside_the_peak(folder, tmp_path):
+    record = json.loads((folder / "step.jsonl").read_text()) | {"flags": ["above_roof"]}
+    environment = json.loads((folder / "environment.json").read_text())
+    environment["devices"][0]["memory_bytes"] = 4 * record["peak_bytes"]
+    (tmp_path / "step.jsonl").write_text(json.dumps(record) + "\n")
+    (tmp_path / "environment.json").write_text(json.dumps(environment))
+    found = load_steps(tmp_path)
+
+    def words() -> str:
+        figure = step_figures.figures(found)["step-memory"](THEMES["light"])
+        return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+
+    assert "The peak is 25 % of the " in words() and "roof" not in words(), "the memory needs no roof"
+    assert step_figures.doubt(found.steps[0])
+    found.environment["devices"][0]["memory_bytes"] = None
+    assert "The peak" not in words()
+
+
+def test_a_decode_step_has_no_labels(folder):
+    (step,) = load_steps(folder).steps
+    assert "input and labels" in dict(step_figures.kinds_of(step))
+    step.record["step"] = "decode"
+    assert "input and angles" in dict(step_figures.kinds_of(step)) and "input and labels" not in dict(step_figures.kinds_of(step))
 
 
 def test_titles_claim_nothing_of_a_roof_below_its_products(folder):
