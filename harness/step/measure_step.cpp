@@ -283,6 +283,13 @@ class StepMeasurer {
   const std::function<bool()>& stop_;
 };
 
+// What makes the memory of a step smaller.
+const char* smaller(StepKind kind) {
+  return kind == StepKind::train
+             ? "smaller --layers, --width or --batch, more --micro-batches, another --checkpoint"
+             : "smaller --layers, --batch or --context";
+}
+
 }  // namespace
 
 PlannedStep plan_step(const StepRequest& request, const Device& device) {
@@ -310,6 +317,9 @@ StepRecord measure_step(const StepRequest& request, const PlannedStep& planned, 
   StepRecord record = planned.record;
   measure_or_fail(record, "step",
                   [&] { StepMeasurer(request, planned, device, stop).measure(record); });
+  if (std::ranges::find(record.flags, kOutOfMemoryFlag) != record.flags.end()) {
+    *record.reason += fmt::format("; allowed: {}", smaller(record.step));
+  }
   return record;
 }
 

@@ -204,6 +204,7 @@ def test_too_little_memory_is_a_row_that_says_so(tmp_path):
     assert done.returncode == ROW_FAILED
     step = step_of(tmp_path / "out")
     assert step["status"] == "skipped" and "memory" in step["reason"] and step["tokens_per_s"] is None
+    assert step["reason"].endswith("; allowed: smaller --layers, --batch or --context")
     assert ridgebench("verify", tmp_path / "out").returncode == OK
 
 

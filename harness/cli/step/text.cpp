@@ -26,12 +26,19 @@ std::string free_text(const StepRecord& r, double free_bytes) {
   return fmt::format("; {} are free{}", with_unit(free_bytes, "B"), fits ? "" : ": too little");
 }
 
+// By how much more memory the process or the GPU had in use after the first step.
+std::string growth_text(const StepRecord& r) {
+  if (!r.memory_growth_bytes) return "";
+  return fmt::format("; the {} grew by {}", r.backend == Backend::cuda ? "GPU's use" : "process",
+                     with_unit(static_cast<double>(*r.memory_growth_bytes), "B"));
+}
+
 std::string memory_text(const StepRecord& r, std::optional<double> free_bytes) {
   const auto bytes = [](auto value) { return with_unit(static_cast<double>(value), "B"); };
   return fmt::format(
-      "memory   peak {} ({} predicted), in an allocation of {}{}\n"
+      "memory   peak {} ({} predicted), in an allocation of {}{}{}\n"
       "FLOPs    {} of the model ({}), {} executed\n",
-      bytes(r.peak_bytes), bytes(r.peak_predicted_bytes), bytes(r.arena_bytes),
+      bytes(r.peak_bytes), bytes(r.peak_predicted_bytes), bytes(r.arena_bytes), growth_text(r),
       free_bytes ? free_text(r, *free_bytes) : "", with_unit(r.flops_model, "FLOP"),
       r.step == StepKind::train ? "6 x parameters x rows" : "2 x parameters x rows, and attention",
       with_unit(r.flops_executed, "FLOP"));
