@@ -4,7 +4,8 @@ import math
 
 import pytest
 from command_line import OK, ROOT, ROW_FAILED, ids, read_environment, refused, ridgebench, strict_json
-from step_records import changed_copy, rounded, step_of
+from step_lifetimes import rounded, step_bands
+from step_records import changed_copy, step_of
 
 SIZES = ("--layers", "6", "--width", "96", "--batch", "24")
 QUICK = ("--device", "cpu", "--seconds", "0.05")
@@ -14,78 +15,22 @@ def train(*arguments, **options):
     return ridgebench("step", "train", *arguments, **options)
 
 
-class Memory:
-    """Live bytes of a step, counted by a walk through its passes that shares nothing with the program."""
-
-    def __init__(self, layers: int, width: int, batch: int, parts: int, size: int):
-        self.layers, self.u, self.w = layers, rounded(batch // parts * width * size), rounded(width * width * size)
-        self.live = rounded(batch * width * size) + 2 * rounded(batch * 4)
-        self.peak = self.live
-
-    def add(self, count: int) -> None:
-        self.live += count
-        self.peak = max(self.peak, self.live)
-
-    def forward(self, layer: int, keeps: set, gelu: bool) -> None:
-        """Computes a layer. `keeps` names what waits: ("h", l) and ("z", l)."""
-        self.add(self.u)  # z
-        if layer > 0 and ("h", layer - 1) not in keeps:
-            self.add(-self.u)
-        self.add(self.u)  # h
-        if not (gelu and ("z", layer) in keeps):
-            self.add(-self.u)
-
-    def backward(self, layer: int, gelu: bool, adds: bool, input_stays: bool) -> None:
-        self.add(self.u)  # dz
-        self.add(-2 * self.u)  # dh, and z or h
-        if adds:
-            self.add(self.w)
-            self.add(-self.w)
-        if layer > 0 and not input_stays:
-            self.add(-self.u)
-        if layer > 0:
-            self.add(self.u)  # dh
-        self.add(-self.u)  # dz
-
-    def micro_batch(self, segments: list[range], again: bool, gelu: bool, adds: bool) -> None:
-        starts = {("h", segment.start - 1) for segment in segments if segment.start}
-        everything = {(kind, layer) for kind in "hz" for layer in range(self.layers)}
-        for layer in range(self.layers):
-            self.forward(layer, starts if again else everything, gelu)
-        self.add(self.u)  # dh
-        if again or gelu:
-            self.add(-self.u)
-        for segment in reversed(segments):
-            if again:
-                for layer in segment:
-                    self.forward(layer, everything, gelu)
-                if gelu:
-                    self.add(-self.u)
-            for layer in reversed(segment):
-                self.backward(layer, gelu, adds, not gelu and layer != segment.start)
-
-
-def counted(layers, width, batch, parts, every, gelu) -> int:
-    memory = Memory(layers, width, batch, parts, 4)
-    state = layers * 4 * memory.w
-    again = every is not None
-    segments = [range(first, min(first + (every or layers), layers)) for first in range(0, layers, every or layers)]
-    for part in range(parts):
-        memory.micro_batch(segments, again, gelu, part > 0)
-    return state + memory.peak
+def counted(layers, width, batch, parts, checkpoint, gelu) -> int:
+    """The peak of a step in fp32 with adamw, by an execution that shares nothing with the program."""
+    return layers * 4 * rounded(4 * width**2) + max(size for *_, size in step_bands(layers, width, batch, parts, gelu, checkpoint, 4))
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("parts", [1, 4])
-@pytest.mark.parametrize(("checkpoint", "every"), [("none", None), ("sqrt", 3), ("every:3", 3), ("layer", 1), ("every:8", 8)])
-def test_the_peak_is_what_a_walk_counts(activation, parts, checkpoint, every):
+@pytest.mark.parametrize(("checkpoint", "again"), [("none", 0), ("sqrt", 8), ("every:3", 8), ("layer", 8), ("every:8", 8), ("full", 28)])
+def test_the_peak_is_what_a_walk_counts(activation, parts, checkpoint, again):
     done = train("--layers", "8", "--width", "1024", "--batch", "256", "--activation", activation, "--micro-batches", str(parts),
                  "--checkpoint", checkpoint, "--device", "cpu", "--dry-run", "--json")  # fmt: skip
     step = strict_json(done.stdout)
-    assert step["peak_bytes"] == step["peak_predicted_bytes"] == counted(8, 1024, 256, parts, every, activation == "gelu")
+    assert step["peak_bytes"] == step["peak_predicted_bytes"] == counted(8, 1024, 256, parts, checkpoint, activation == "gelu")
     assert max(sum(moment["live"].values()) for moment in step["timeline"]) == step["peak_bytes"]
     assert step["flops_model"] == 6 * 8 * 256 * 1024**2
-    assert step["flops_executed"] == ((8 * 8 - 2) if every else (6 * 8 - 2)) * 256 * 1024**2
+    assert step["flops_executed"] == (6 * 8 - 2 + 2 * again) * 256 * 1024**2, "a product for each layer that is computed again"
 
 
 @pytest.fixture(scope="module", name="measured")
@@ -110,6 +55,7 @@ def test_a_step_is_measured_verified_and_kept(measured):
     assert read_environment(folder)["interrupted"] is False
     assert ridgebench("verify", folder).stdout == f"{folder}: sound\n"
     assert "verified" in done.stdout and "measured roofs" in done.stdout
+    assert "; the process grew by " in done.stdout
 
 
 def test_techniques_are_those_that_were_named(ceilings, tmp_path):
@@ -260,12 +206,11 @@ def test_odd_sizes_are_measured_and_right(words, ceilings, tmp_path):
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("parts", [1, 6])
 def test_the_peak_of_few_layers_is_what_a_walk_counts(layers, activation, parts):
-    root = math.ceil(layers / math.ceil(math.sqrt(layers)))
-    for checkpoint, every in (("none", None), ("sqrt", root), ("every:1", 1), ("every:9", min(9, layers))):
+    for checkpoint in ("none", "sqrt", "every:1", "every:9", *["full"] * (layers > 1)):
         done = train("--layers", layers, "--width", "7", "--batch", "6", "--activation", activation, "--micro-batches", parts,
                      "--checkpoint", checkpoint, "--device", "cpu", "--dry-run", "--json")  # fmt: skip
         step = strict_json(done.stdout)
-        assert step["peak_bytes"] == step["peak_predicted_bytes"] == counted(layers, 7, 6, parts, every, activation == "gelu")
+        assert step["peak_bytes"] == step["peak_predicted_bytes"] == counted(layers, 7, 6, parts, checkpoint, activation == "gelu")
 
 
 def test_a_dry_run_says_that_memory_is_too_little():
@@ -279,6 +224,8 @@ def test_too_little_memory_is_a_row_that_says_so(tmp_path):
     assert done.returncode == ROW_FAILED
     step = step_of(tmp_path / "out")
     assert step["status"] == "skipped" and "memory" in step["reason"] and step["time_s"] is None
+    assert step["reason"].endswith("; allowed: smaller --layers, --width or --batch, more --micro-batches, another --checkpoint")
+    assert step["reason"] in done.stdout
     assert ridgebench("verify", tmp_path / "out").returncode == OK
 
 

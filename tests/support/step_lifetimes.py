@@ -6,6 +6,8 @@ Written from the description of the network in roofline/plan/step_memory.hpp, an
 
 import math
 
+from step_records import rounded
+
 WEIGHT = "W"  # the temporary gradient of a weight; every other tensor is an output or its gradient
 
 
@@ -98,11 +100,6 @@ class Step:
         self.loss()
         self.backward()
         return [*self.bands, ("step", 0, 0), ("zero", 0, 0)]
-
-
-def rounded(size: int) -> int:
-    """Tensors are multiples of 256 bytes."""
-    return -(-size // 256) * 256
 
 
 def step_bands(layers: int, width: int, batch: int, parts: int, gelu: bool, checkpoint: str, element: int = 2) -> list[tuple]:
