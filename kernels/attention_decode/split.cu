@@ -5,6 +5,7 @@
 // parts in their order, so that the bits are the same every time. The limit is memory bandwidth,
 // that of reading; with more than four heads to a group it may be the shuffles of the products. Not
 // run on a GPU.
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -33,10 +34,10 @@ struct Sizes {
   [[nodiscard]] __host__ __device__ std::int64_t of_head() const { return d + 2; }
 };
 
-// kPer elements of a lane from a row of d elements, as fp32: neighbours if the row has kPer for
-// each lane, else every 32nd, and 0 beyond the row.
+// kPer elements of a lane from a row of d elements: neighbours if the row has kPer for each lane,
+// else every 32nd, and 0 beyond the row.
 template <int kPer, class T>
-__device__ void load_lane(const T* row, std::int64_t d, int lane, float (&values)[kPer]) {
+__device__ void load_lane(const T* row, std::int64_t d, int lane, T (&elements)[kPer]) {
   if (d == kPer * kWarp) {
     constexpr int bytes = kPer * static_cast<int>(sizeof(T));
     using Word = std::conditional_t<bytes % 16 == 0, uint4,
@@ -45,15 +46,12 @@ __device__ void load_lane(const T* row, std::int64_t d, int lane, float (&values
     Word words[count];
 #pragma unroll
     for (int i = 0; i < count; ++i) words[i] = reinterpret_cast<const Word*>(row)[lane * count + i];
-    T elements[kPer];
     memcpy(elements, words, sizeof elements);
-#pragma unroll
-    for (int i = 0; i < kPer; ++i) values[i] = to_float(elements[i]);
   } else {
 #pragma unroll
     for (int i = 0; i < kPer; ++i) {
       const std::int64_t element = lane + i * kWarp;
-      values[i] = element < d ? to_float(row[element]) : 0.0F;
+      elements[i] = element < d ? row[element] : from_float<T>(0.0F);
     }
   }
 }
@@ -64,16 +62,36 @@ __device__ std::int64_t element_of(std::int64_t d, int lane, int i) {
   return d == kPer * kWarp ? lane * kPer + i : lane + i * kWarp;
 }
 
+// Tokens whose rows a lane loads before it uses the first, with so many bytes of each: 64 bytes,
+// and up to 8 tokens.
+template <int kBytes>
+constexpr int kBatch = std::min(8, 64 / kBytes);
+
 // The running softmax of a warp for kHeads query heads. Scores are exponents of 2.
 template <int kPer, int kHeads>
 struct Running {
-  // Tokens of a turn of the loops: more would spill, as more heads or elements have enough work.
-  static constexpr int kTokens = kHeads > 1 ? 2 : kPer == 8 ? 1 : 4;
-
   float query[kHeads][kPer];
   float max[kHeads];
   float sum[kHeads];
   float values[kHeads][kPer];
+
+  // Calls use(number, elements) for `count` tokens with rows of d elements, and for the last one
+  // again, so often that whole batches are loaded before the first row of each is used.
+  template <class T, class Use>
+  static __device__ void for_tokens(const T* rows, int count, std::int64_t d, int lane,
+                                    const Use& use) {
+    constexpr int batch = kBatch<kPer* static_cast<int>(sizeof(T))>;
+    static_assert(kTile % batch == 0);
+    for (int t = 0; t < count; t += batch) {
+      T elements[batch][kPer];
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        load_lane(rows + min(t + i, count - 1) * d, d, lane, elements[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < batch; ++i) use(t + i, elements[i]);
+    }
+  }
 
   // Adds up to kTile tokens, whose rows of the cache begin at k and v.
   template <class T>
@@ -81,19 +99,16 @@ struct Running {
     float weight[kHeads];  // of token number `lane`: its score, then its exponential
 #pragma unroll
     for (int g = 0; g < kHeads; ++g) weight[g] = -FLT_MAX;
-#pragma unroll kTokens
-    for (int t = 0; t < count; ++t) {
-      float key[kPer];
-      load_lane(k + t * d, d, lane, key);
+    for_tokens(k, count, d, lane, [&](int t, const T(&key)[kPer]) {
 #pragma unroll
       for (int g = 0; g < kHeads; ++g) {
         float share = 0;
 #pragma unroll
-        for (int i = 0; i < kPer; ++i) share = fmaf(query[g][i], key[i], share);
+        for (int i = 0; i < kPer; ++i) share = fmaf(query[g][i], to_float(key[i]), share);
         const float score = warp_sum(share);
         if (lane == t) weight[g] = score;
       }
-    }
+    });
 #pragma unroll
     for (int g = 0; g < kHeads; ++g) {
       const float largest = fmaxf(max[g], warp_all(weight[g], Max{}));
@@ -104,17 +119,16 @@ struct Running {
 #pragma unroll
       for (int i = 0; i < kPer; ++i) values[g][i] *= shrinkage;
     }
-#pragma unroll kTokens
-    for (int t = 0; t < count; ++t) {
-      float value[kPer];
-      load_lane(v + t * d, d, lane, value);
+    for_tokens(v, count, d, lane, [&](int t, const T(&value)[kPer]) {
 #pragma unroll
       for (int g = 0; g < kHeads; ++g) {
         const float of_token = __shfl_sync(0xffffffffU, weight[g], t);
 #pragma unroll
-        for (int i = 0; i < kPer; ++i) values[g][i] = fmaf(of_token, value[i], values[g][i]);
+        for (int i = 0; i < kPer; ++i) {
+          values[g][i] = fmaf(of_token, to_float(value[i]), values[g][i]);
+        }
       }
-    }
+    });
   }
 };
 
@@ -137,12 +151,13 @@ __global__ void __launch_bounds__(kThreads, 2)
   for (int g = 0; g < kHeads; ++g) {
     // Beyond the last head the last one again: its sums are not written twice.
     const std::int64_t head = first + g < sizes.group ? first + g : sizes.group - 1;
-    load_lane(q + (cache * sizes.group + head) * d, d, lane, running.query[g]);
+    T query[kPer];
+    load_lane(q + (cache * sizes.group + head) * d, d, lane, query);
     running.max[g] = -FLT_MAX;
     running.sum[g] = 0;
 #pragma unroll
     for (int i = 0; i < kPer; ++i) {
-      running.query[g][i] *= scale;
+      running.query[g][i] = scale * to_float(query[i]);
       running.values[g][i] = 0;
     }
   }

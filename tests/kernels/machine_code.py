@@ -33,7 +33,10 @@ KERNELS = [kernel for path in OBJECTS for kernel in kernels_of(path)]
 LOGS = {path.name: path.with_name(path.name + ".ptxas").read_text() for path in OBJECTS}
 SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 SERIALISED = re.compile(r"C75\d\d")
-USED = re.compile(r"function '(\w+)' for 'sm_90'\n(?:.*\n){1,3}?.*Used (\d+) registers")
+USED = re.compile(r"function '(\w+)' for 'sm_(\d+)'\n(?:.*\n){1,3}?.*Used (\d+) registers")
+REGISTERS_PER_SM = 65536  # from 8.0 to 12.0
+# Threads and blocks that an SM holds. Source: CUDA C++ Programming Guide.
+SM_LIMITS = {80: (2048, 32), 86: (1536, 16), 89: (1536, 24), 90: (2048, 32), 100: (2048, 32), 120: (1536, 24)}
 
 
 def faults(log: str) -> list[str]:
@@ -54,10 +57,21 @@ def products(name: str) -> list[Kernel]:
     return [kernel for kernel in kernels(name) if function_of(kernel.name).startswith("matmul_wgmma")]
 
 
+def registers_on(name: str, capability: int) -> dict[str, int]:
+    """The registers of each kernel of a file, of the code that runs on a compute capability, or is compiled for it."""
+    code = {86: 80, 100: 90, 120: 90}.get(capability, capability)
+    used = [match for log in LOGS.values() for match in USED.findall(log)]
+    return {k: int(registers) for k, sm, registers in used if int(sm) == code and namespace_of(name) in k}
+
+
+def resident_threads(capability: int, threads: int, registers: int) -> int:
+    most_threads, most_blocks = SM_LIMITS[capability]
+    return min(most_threads // threads, most_blocks, REGISTERS_PER_SM // (threads * -(-registers // 8) * 8)) * threads
+
+
 def registers_of(name: str) -> list[tuple[str, int]]:
     """The kernels of a file, and the registers of each on compute capability 9.0."""
-    used = [match for log in LOGS.values() for match in USED.findall(log)]
-    return [(kernel, int(registers)) for kernel, registers in used if namespace_of(name) in kernel]
+    return list(registers_on(name, 90).items())
 
 
 def is_fp8(kernel: Kernel) -> bool:

@@ -5,30 +5,14 @@ import re
 
 import pytest
 from cubins import Kernel, function_of
-from machine_code import LOGS, is_fp8, kernels, namespace_of, needs_cuda
+from machine_code import SM_LIMITS, is_fp8, kernels, needs_cuda, registers_on, resident_threads
 from sass import innermost_loop, instructions_of, wide_accesses
 
 pytestmark = needs_cuda
 
 VECTOR_BYTES = 16
-REGISTERS_PER_SM = 65536  # from 8.0 to 12.0
-# Threads and blocks that an SM holds. Source: CUDA C++ Programming Guide.
-SM_LIMITS = {80: (2048, 32), 86: (1536, 16), 89: (1536, 24), 90: (2048, 32), 100: (2048, 32), 120: (1536, 24)}
 MOST_WANTED = 64 << 10  # on an SM; CUB's tuning_transform.cuh wants 48 KiB for an H200
-USED = re.compile(r"function '(\w+)' for 'sm_(\d+)'\n(?:.*\n){1,3}?.*Used (\d+) registers")
 STREAMS = ["relu/vec16.cu", "gelu/vec16.cu", "ceilings/dram.cu"]
-
-
-def registers_of(name: str, capability: int) -> dict[str, int]:
-    """The registers of each kernel of a file, of the code that runs on a compute capability, or is compiled for it."""
-    code = {86: 80, 100: 90, 120: 90}.get(capability, capability)
-    used = [match for log in LOGS.values() for match in USED.findall(log)]
-    return {k: int(registers) for k, sm, registers in used if int(sm) == code and namespace_of(name) in k}
-
-
-def resident_threads(capability: int, threads: int, registers: int) -> int:
-    most_threads, most_blocks = SM_LIMITS[capability]
-    return min(most_threads // threads, most_blocks, REGISTERS_PER_SM // (threads * -(-registers // 8) * 8)) * threads
 
 
 def test_resident_threads_are_what_an_occupancy_calculator_gives():
@@ -60,7 +44,7 @@ def test_every_form_is_compiled_and_a_thread_handles_one_vector(name):
 @pytest.mark.parametrize("capability", SM_LIMITS)
 @pytest.mark.parametrize("name", STREAMS)
 def test_registers_leave_room_for_all_threads_of_an_sm(name, capability):
-    used = {k: count for k, count in registers_of(name, capability).items() if function_of(k) != "dram_read"}
+    used = {k: count for k, count in registers_on(name, capability).items() if function_of(k) != "dram_read"}
     full = SM_LIMITS[capability][0]
     chosen = {kernel: count for kernel, count in used.items() if full % threads_of(kernel) == 0}
     assert chosen
@@ -83,7 +67,7 @@ def test_registers_leave_room_for_all_threads_of_an_sm(name, capability):
     ],
 )
 def test_sums_keep_enough_in_flight_for_every_device(name, part, threads, vectors, capability):
-    used = [registers for kernel, registers in registers_of(name, capability).items() if part in kernel]
+    used = [registers for kernel, registers in registers_on(name, capability).items() if part in kernel]
     assert used
     in_flight = resident_threads(capability, threads, max(used)) * vectors * VECTOR_BYTES
     assert in_flight >= MOST_WANTED
