@@ -3,12 +3,13 @@
 
     scripts/try/probes.py [--program FILE] [--pairs 6]
 
-Prints the seconds of each run, and the mean share of a run that the probes take, with its 95 % interval by Student's t.
-Needs a quiet machine and scipy. The rows are those of relu, dot and matmul by three techniques: 39 with their ceilings.
+Prints the seconds and the CPU seconds of each run, and the mean share of both that the probes take, with its 95 % interval by Student's t.
+CPU seconds suffer less from other programs. Needs a quiet machine and scipy. The rows are those of relu, dot and matmul by three techniques: 39 with their ceilings.
 """
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -21,13 +22,19 @@ ROOT = Path(__file__).resolve().parents[2]
 ROWS = ("--op", "relu,dot,matmul", "--technique", "naive,streaming,packed")
 
 
-def seconds_of(program: Path, probes: int) -> float:
-    """Seconds of one run."""
+def cpu_seconds() -> float:
+    """Of all ended processes that this one started, in their own code and in the system."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def seconds_of(program: Path, probes: int) -> dict[str, float]:
+    """Seconds and CPU seconds of one run."""
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "run", "--device", "cpu", "--profile", "quick", "--seed", "1", *ROWS, "--out", f"{folder}/results"]
-        began = time.monotonic()
+        began, used = time.monotonic(), cpu_seconds()
         subprocess.run(command, env=os.environ | {"RIDGEBENCH_PROBES": str(probes)}, capture_output=True, check=True)
-        return time.monotonic() - began
+        return {"s": time.monotonic() - began, "CPU s": cpu_seconds() - used}
 
 
 def main() -> None:
@@ -37,13 +44,15 @@ def main() -> None:
     options = parser.parse_args()
     if options.pairs < 2:
         parser.error(f"--pairs {options.pairs}; allowed: 2 or more")
-    shares = []
+    shares: dict[str, list[float]] = {"s": [], "CPU s": []}
     for pair in range(options.pairs):
         took = {probes: seconds_of(options.program, probes) for probes in ((1, 0) if pair % 2 == 0 else (0, 1))}
-        shares.append(100 * (1 - took[0] / took[1]))
-        print(f"with {took[1]:.1f} s, without {took[0]:.1f} s: {shares[-1]:.1f} %", flush=True)
-    half = t.ppf(0.975, len(shares) - 1) * statistics.stdev(shares) / len(shares) ** 0.5
-    print(f"probes take {statistics.mean(shares):.1f} % +- {half:.1f} %; median {statistics.median(shares):.1f} %")
+        for unit, values in shares.items():
+            values.append(100 * (1 - took[0][unit] / took[1][unit]))
+            print(f"with {took[1][unit]:.1f} {unit}, without {took[0][unit]:.1f} {unit}: {values[-1]:.1f} %", flush=True)
+    for unit, values in shares.items():
+        half = t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / len(values) ** 0.5
+        print(f"probes take {statistics.mean(values):.1f} % +- {half:.1f} % of the {unit}; median {statistics.median(values):.1f} %")
 
 
 if __name__ == "__main__":
