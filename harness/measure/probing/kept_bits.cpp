@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace ridgebench {
 namespace {
 
 constexpr double kUnits = 4;
+// One thread is faster for up to that many elements than a team that starts.
+constexpr std::size_t kFewKept = 1 << 14;
 
 // True if two references are further apart than kUnits units in the last place of an output, and
 // than the rounding of both explains: a GeLU far below zero is zero in fp32.
@@ -20,6 +21,29 @@ bool moved(const Expected& x, const Expected& y, const FormatInfo& format,
   return distance > kUnits * unit && distance > rounding(x) + rounding(y);  // false for a NaN
 }
 
+// Marks the elements that are equal in two arrays of a format whose elements have the size of Bits.
+template <class Bits>
+void mark_equal(const void* x, const void* y, std::size_t first, std::span<unsigned char> marks) {
+  const Bits* const of_x = static_cast<const Bits*>(x) + first;
+  const Bits* const of_y = static_cast<const Bits*>(y) + first;
+  for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = of_x[i] == of_y[i] ? 1 : 0;
+}
+
+using MarkEqual = void (*)(const void*, const void*, std::size_t, std::span<unsigned char>);
+
+MarkEqual mark_equal_of(Format format) {
+  switch (info(format).storage_bytes) {
+    case 1:
+      return mark_equal<std::uint8_t>;
+    case 2:
+      return mark_equal<std::uint16_t>;
+    case 4:
+      return mark_equal<std::uint32_t>;
+    default:
+      return mark_equal<std::uint64_t>;
+  }
+}
+
 }  // namespace
 
 KeptBits::KeptBits(const Implementation& implementation, const Shape& shape,
@@ -27,24 +51,26 @@ KeptBits::KeptBits(const Implementation& implementation, const Shape& shape,
                    std::span<const View> of_new, std::span<const View> of_old) {
   Technique technique = implementation.technique;
   technique.approximation_error = 0;
-  std::vector<std::int64_t> done(outputs.size());
   for (const Output& output : outputs) {
     const Format format = output.operand.format;
     outputs_.push_back(
         {format, Tolerance(technique, implementation.operation->reduction(shape), format)});
   }
+  std::size_t elements = 0;
   for (const std::int64_t row : rows) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Format format = outputs[i].operand.format;
-      const auto bytes = static_cast<std::size_t>(info(format).storage_bytes);
-      const auto* x = static_cast<const std::byte*>(of_new[i].data);
-      const auto* y = static_cast<const std::byte*>(of_old[i].data);
-      for (std::int64_t k = 0; k < outputs[i].length_of(row); ++k) {
-        const std::size_t at = static_cast<std::size_t>(done[i]++) * bytes;
-        kept_.push_back(std::memcmp(x + at, y + at, bytes) == 0 ? 1 : 0);
-        output_of_.push_back(i);
-      }
+      const auto count = static_cast<std::size_t>(outputs[i].length_of(row));
+      parts_.push_back({i, elements, count});
+      elements += count;
     }
+  }
+  kept_.resize(elements);
+  std::vector<std::size_t> done(outputs.size());
+  for (const Part& part : parts_) {
+    mark_equal_of(outputs_[part.output].format)(of_new[part.output].data, of_old[part.output].data,
+                                                done[part.output],
+                                                std::span(kept_).subspan(part.first, part.count));
+    done[part.output] += part.count;
   }
 }
 
@@ -54,11 +80,15 @@ bool KeptBits::most_moved(std::span<const Expected> of_new,
                           std::span<const Expected> of_old) const {
   std::int64_t changed = 0;
   std::int64_t kept = 0;
-  for (std::size_t i = 0; i < kept_.size(); ++i) {
-    const auto& [format, rounding] = outputs_[output_of_[i]];
-    if (!moved(of_new[i], of_old[i], info(format), rounding)) continue;
-    ++changed;
-    kept += kept_[i];
+#pragma omp parallel for reduction(+ : changed, kept) if (kept_.size() > kFewKept)
+  for (const Part& part : parts_) {
+    const auto& [format, rounding] = outputs_[part.output];
+    const FormatInfo& stored = info(format);
+    for (std::size_t i = part.first; i < part.first + part.count; ++i) {
+      if (!moved(of_new[i], of_old[i], stored, rounding)) continue;
+      ++changed;
+      kept += kept_[i];
+    }
   }
   return 2 * kept > changed;
 }

@@ -33,9 +33,15 @@ class KeptBits {
     Format format;
     Tolerance rounding;
   };
+  // A row of an output, which follow each other as in the references.
+  struct Part {
+    std::size_t output;
+    std::size_t first;
+    std::size_t count;
+  };
   std::vector<RoundedOutput> outputs_;
-  std::vector<char> kept_;  // by element, in the order of the references
-  std::vector<std::size_t> output_of_;
+  std::vector<Part> parts_;
+  std::vector<unsigned char> kept_;  // 1 or 0, by element
 };
 
 }  // namespace ridgebench
