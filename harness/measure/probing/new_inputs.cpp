@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/device/own_work.hpp"
+#include "harness/measure/verifying/reference.hpp"
 
 namespace ridgebench {
 namespace {
@@ -29,6 +30,7 @@ NewInputs::NewInputs(Device& device, Buffers& buffers, const Problem& problem,
       buffers_(&buffers),
       operands_(problem.operands),
       all_(sets),
+      problem_(&problem),
       chosen_(chosen),
       seed_(seed),
       saved_(&saved) {
@@ -63,6 +65,16 @@ std::string NewInputs::text() const {
 
 RandomStream NewInputs::new_values(std::size_t set, std::size_t position) const {
   const Fill fill = buffers_->fill() == Fill::zeros ? Fill::normal : buffers_->fill();
+std::vector<std::int64_t> NewInputs::rows_to_compare(double affordable) const {
+  RowRange among{0, problem_->rows};
+  const std::int64_t by_row = block_ ? operands_[block_->operand].by_row : 0;
+  if (by_row > 0) {
+    among.first = block_->first / by_row;
+    among.count = (block_->first + block_->elements - 1) / by_row + 1 - among.first;
+  }
+  return rows_to_check(*problem_, among, seed_, affordable);
+}
+
   RandomStream from = own_values(operands_[position], position, set, fill, seed_);
   from.stream = static_cast<std::uint32_t>(kNewStreams + position);
   return from;

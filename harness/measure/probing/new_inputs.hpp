@@ -49,6 +49,10 @@ class NewInputs {
   // Writes the old inputs. The outputs stay.
   void restore();
 
+  // The rows of the outputs to compare, whose comparison costs up to `affordable`: if the operand
+  // of a block states which rows read it, only these. Others keep their values.
+  [[nodiscard]] std::vector<std::int64_t> rows_to_compare(double affordable) const;
+
   // The operands that a launch on a set reads, new and old, in host memory. They lie in `copies`,
   // or in place where the host can read them. The old ones are those that the set holds now. Of the
   // new ones that changed, only the elements that `rows` of the outputs read are defined.
@@ -81,6 +85,7 @@ class NewInputs {
 
   Device* device_;
   Buffers* buffers_;
+  const Problem* problem_;
   std::span<const Operand> operands_;
   std::span<const BufferSet> all_;
   Sets chosen_;

@@ -126,7 +126,7 @@ bool Probes::holds_nan(NewInputs::Sets chosen) const {
 }
 
 void Probes::copy_rows(Probe& probe) const {
-  probe.rows = rows_to_check(*problem_, probe.inputs->seed(), kProbeCost);
+  probe.rows = probe.inputs->rows_to_compare(kProbeCost);
   const auto views =
       read_rows(device_->memory(), problem_->outputs, probe.rows, sets_[probe.set], probe.outputs);
   for (std::size_t i = 0; i < views.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "harness/device/own_work.hpp"
@@ -42,13 +43,22 @@ std::int64_t count_to_check(const Problem& problem, double affordable) {
 
 std::vector<std::int64_t> rows_to_check(const Problem& problem, std::uint64_t seed,
                                         double affordable) {
+  return rows_to_check(problem, {0, problem.rows}, seed, affordable);
+}
+
+std::vector<std::int64_t> rows_to_check(const Problem& problem, RowRange among, std::uint64_t seed,
+                                        double affordable) {
   const std::int64_t count = count_to_check(problem, affordable);
-  if (count == problem.rows) return problem.all_rows();
-  std::set<std::int64_t> chosen{0, problem.rows - 1};
+  if (count >= among.count) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(among.count));
+    std::iota(all.begin(), all.end(), among.first);
+    return all;
+  }
+  std::set<std::int64_t> chosen{among.first, among.first + among.count - 1};
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint32_t draw =
         random_block(seed, kRowStream, static_cast<std::uint64_t>(i)).word[0];
-    chosen.insert(static_cast<std::int64_t>(draw) % problem.rows);
+    chosen.insert(among.first + static_cast<std::int64_t>(draw) % among.count);
   }
   return {chosen.begin(), chosen.end()};
 }

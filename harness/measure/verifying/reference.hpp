@@ -26,10 +26,18 @@ inline constexpr std::int64_t kMostKeptElements = std::int64_t{1} << 22U;
 double cost_of_rows(const Problem& problem, std::int64_t rows, std::int64_t group = 1);
 // Returns the number of those rows; a choice may have a few less.
 std::int64_t count_to_check(const Problem& problem, double affordable = kSampleCost);
+// Neighbouring rows of an output.
+struct RowRange {
+  std::int64_t first;
+  std::int64_t count;
+};
 // Returns the output rows to compare: all if their cost is affordable, else the first, the last and
 // a choice that the seed draws.
 std::vector<std::int64_t> rows_to_check(const Problem& problem, std::uint64_t seed,
                                         double affordable = kSampleCost);
+// The same for rows of a range, which are not empty.
+std::vector<std::int64_t> rows_to_check(const Problem& problem, RowRange among, std::uint64_t seed,
+                                        double affordable);
 
 // Returns the length of the smallest groups whose sums over the whole output are affordable, at
 // most a row; empty if the operation has no such sums.

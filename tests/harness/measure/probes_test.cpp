@@ -434,6 +434,30 @@ TEST(NewInputs, ComeAndGo) {
   }
 }
 
+// Other rows of an operand that each row reads a part of keep their values.
+TEST(NewInputs, AreComparedInRowsThatReadThem) {
+  CountedWork device;
+  const MadeUpCase made_up(device, compute, 1 << 20);
+  const Problem problem = made_up.get().problem();
+  Buffers buffers(device, Fill::normal, 1);
+  const auto sets = buffers.allocate(problem.operands, 1);
+  buffers.reset();
+  const auto* const x = static_cast<const float*>(sets[0][0]);
+  const std::vector<float> before(x, x + problem.elements);
+  std::vector<HostBuffer> saved;
+  for (const double affordable : {1e3, 1e9}) {  // of single rows, of all
+    NewInputs inputs(device, buffers, problem, sets, {0, 1}, Novelty::sparse, 7, saved);
+    inputs.write();
+    const auto rows = inputs.rows_to_compare(affordable);
+    EXPECT_EQ(rows.size() > 10, affordable > 1e6);
+    for (const std::int64_t row : rows) {
+      const auto first = row * problem.row_elements;
+      EXPECT_FALSE(std::equal(x + first, x + first + problem.row_elements, before.data() + first));
+    }
+    inputs.restore();
+  }
+}
+
 TEST(NewInputs, OfLaterProbesTakeNoNewMemory) {
   CountedWork device;
   const MadeUpCase made_up(device, compute, kNumbers);
