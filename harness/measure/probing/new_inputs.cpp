@@ -17,6 +17,8 @@ constexpr std::int64_t kSmallestBlock = 64;
 // Most bytes of old inputs that a probe on a host keeps. The host draws 1 to 2 GB/s, and copies
 // many times as much; a GPU draws faster than it copies to the host.
 constexpr double kMostSavedBytes = 0x1p26;
+// Bytes of an output that the host holds while it writes them again.
+constexpr std::size_t kRewrittenAtOnce = std::size_t{1} << 20U;
 // First of the streams of new inputs, one of each position, and that of the block.
 constexpr std::uint32_t kNewStreams = 0xC0000000;
 constexpr std::uint32_t kBlockStream = 0xFFFFFFFD;
@@ -28,9 +30,9 @@ NewInputs::NewInputs(Device& device, Buffers& buffers, const Problem& problem,
                      std::uint64_t seed, std::vector<HostBuffer>& saved)
     : device_(&device),
       buffers_(&buffers),
+      problem_(&problem),
       operands_(problem.operands),
       all_(sets),
-      problem_(&problem),
       chosen_(chosen),
       seed_(seed),
       saved_(&saved) {
@@ -63,8 +65,6 @@ std::string NewInputs::text() const {
                      operands_[block_->operand].elements, operands_[block_->operand].name);
 }
 
-RandomStream NewInputs::new_values(std::size_t set, std::size_t position) const {
-  const Fill fill = buffers_->fill() == Fill::zeros ? Fill::normal : buffers_->fill();
 std::vector<std::int64_t> NewInputs::rows_to_compare(double affordable) const {
   RowRange among{0, problem_->rows};
   const std::int64_t by_row = block_ ? operands_[block_->operand].by_row : 0;
@@ -75,6 +75,8 @@ std::vector<std::int64_t> NewInputs::rows_to_compare(double affordable) const {
   return rows_to_check(*problem_, among, seed_, affordable);
 }
 
+RandomStream NewInputs::new_values(std::size_t set, std::size_t position) const {
+  const Fill fill = buffers_->fill() == Fill::zeros ? Fill::normal : buffers_->fill();
   RandomStream from = own_values(operands_[position], position, set, fill, seed_);
   from.stream = static_cast<std::uint32_t>(kNewStreams + position);
   return from;
@@ -113,16 +115,30 @@ void NewInputs::save() {
   });
 }
 
+std::vector<DeviceMemory::Region> NewInputs::outputs() const {
+  std::vector<DeviceMemory::Region> regions;
+  for (const BufferSet& set : all_.subspan(chosen_.first, chosen_.count)) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].access == Access::written)
+        regions.push_back(region_of(operands_[i], set[i]));
+    }
+  }
+  return regions;
+}
+
 void NewInputs::write() {
+  write_inputs();
+  Buffers::poison(device_->memory(), outputs());
+}
+
+void NewInputs::write_inputs() {
   if (!written_) save();
   written_ = true;
   DeviceMemory& memory = device_->memory();
-  std::vector<DeviceMemory::Region> outputs;
   for (std::size_t set = chosen_.first; set < chosen_.first + chosen_.count; ++set) {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const Operand& operand = operands_[i];
       void* const data = all_[set][i];
-      if (operand.access == Access::written) outputs.push_back(region_of(operand, data));
       if (operand.access == Access::updated && !(fresh() && changes(i))) {
         memory.fill(data, operand.elements, operand.format, buffers_->values(set, i));
       }
@@ -131,7 +147,20 @@ void NewInputs::write() {
                   new_values(set, i));
     }
   }
-  Buffers::poison(memory, outputs);
+}
+
+void NewInputs::rewrite_outputs() {
+  DeviceMemory& memory = device_->memory();
+  HostBuffer scratch;
+  std::vector<std::byte> copy;
+  for (const DeviceMemory::Region& region : outputs()) {
+    for (std::size_t first = 0; first < region.size(); first += kRewrittenAtOnce) {
+      const auto part = region.subspan(first, std::min(kRewrittenAtOnce, region.size() - first));
+      const std::byte* const held = memory.on_host({&part, 1}, scratch);
+      copy.assign(held, held + part.size());  // they may lie in place
+      memory.write(part.data(), copy);
+    }
+  }
 }
 
 void NewInputs::restore() {

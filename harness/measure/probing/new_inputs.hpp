@@ -46,8 +46,12 @@ class NewInputs {
 
   // Writes the new inputs, restores operands that launches updated, and fills outputs with NaN.
   void write();
+  // The same but for the outputs.
+  void write_inputs();
   // Writes the old inputs. The outputs stay.
   void restore();
+  // Writes what the outputs hold once more, as write() writes NaN: a launch finds the same values.
+  void rewrite_outputs();
 
   // The rows of the outputs to compare, whose comparison costs up to `affordable`: if the operand
   // of a block states which rows read it, only these. Others keep their values.
@@ -72,6 +76,8 @@ class NewInputs {
   [[nodiscard]] RandomStream new_values(std::size_t set, std::size_t position) const;
   [[nodiscard]] void* block_data(void* operand) const;
   [[nodiscard]] bool changes(std::size_t position) const;
+  // What launches on the chosen sets write, and do not update.
+  [[nodiscard]] std::vector<DeviceMemory::Region> outputs() const;
   // Calls use(set, position) for each input that changes as a whole, and that launches only read.
   void for_each_replaced(auto use) const;
   // Copies these inputs, if copying them back is faster than drawing them again.

@@ -163,8 +163,9 @@ void Probes::time_old_inputs(const Launcher& launcher) {
   NewInputs inputs(*device_, *buffers_, *problem_, sets_, chosen, Novelty::fresh, random_(),
                    saved_);
   static_cast<void>(checksum_before(chosen, launcher));
-  inputs.write();
+  inputs.write_inputs();
   inputs.restore();
+  inputs.rewrite_outputs();
   found_.old_inputs_s.push_back(launch_after_write(chosen, launcher));
 }
 

@@ -93,7 +93,8 @@ class Probes {
   // run.
   [[nodiscard]] bool changes_within(NewInputs::Sets set, std::uint64_t before,
                                     double launch_s) const;
-  // Times launches on the old inputs, after the steps that a fresh probe takes.
+  // Times launches on the old inputs, after the steps that a fresh probe takes. But the outputs get
+  // the values that they hold: a kernel that returns where it finds its answer does so here.
   void time_old_inputs(const Launcher& launcher);
   std::optional<std::string> check_one(const Probe& probe, Verification& result);
 
