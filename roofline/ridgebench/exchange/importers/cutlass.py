@@ -1,6 +1,6 @@
 """The CSV of CUTLASS's profiler (--output): github.com/NVIDIA/cutlass, tools/profiler/src/performance_report.cpp.
 
-Runtime is in milliseconds. Bytes and Flops are per launch.
+Runtime is in milliseconds. Bytes and Flops are per launch. GB/s are multiples of 2^30 bytes per second, GFLOPs of 1e9 per second.
 """
 
 import re
@@ -17,6 +17,7 @@ _NEEDED = ("Provider", "OperationKind", "Operation", "Disposition", "Status", "B
 _NOTHING = re.compile("[0.+-]*")  # beta is 0, or not in the table
 _GOOD = ("passed", "not_verified", "unverified")  # dispositions of a launch that was timed
 _MILLISECONDS = 1e-3
+_RATES = {"GFLOPs": ("flops", 1e9), "GB/s": ("bytes", 2.0**30)}  # older tables may lack them
 # Layouts of A and B as ridgebench names them; both column-major has no name here.
 _LAYOUTS = {("row", "column"): "nt", ("row", "row"): "nn", ("column", "row"): "tn"}
 
@@ -51,6 +52,7 @@ def _point(cells: dict[str, str], origin: str) -> Point:
         origin, name, [elapsed], is_mean=True, shape=shape, technique=cells["Operation"],
         flops=work(number(cells["Flops"], origin, "Flops"), origin, "Flops"),
         bytes=work(number(cells["Bytes"], origin, "Bytes"), origin, "Bytes"),
+        rates={key: number(cells[name], origin, name) * unit for name, (key, unit) in _RATES.items() if cells.get(name)},
         operation="matmul" if _is_matmul(cells) else cells["OperationKind"], format=_format_of(cells))
 
 

@@ -1,5 +1,6 @@
 """FLOPs and bytes of the operations that ridgebench knows, which only the binary computes."""
 
+from statistics import median
 from typing import Any
 
 from ridgebench.base.files import ResultsError
@@ -32,11 +33,25 @@ def complete(point: Point) -> None:
         right, stated = float(answer[key]), getattr(point, key)
         if stated is None:
             setattr(point, key, right)
-        elif key not in point.counted and abs(stated - right) > _DOUBTED * right:
-            raise bad(point.origin, f"{cut(point.name)}: {key} are {stated:g}, but {point.operation} of "
-                                    f"{shape_text(point.shape)} has {right:g}; allowed: a difference of up to {_DOUBTED:.0%}")
+        elif key not in point.counted:
+            _hold(point, f"{key} are", stated, f"{point.operation} of {shape_text(point.shape)} has", right)
     if "layout" in answer["shape"]:
         point.shape = dict(answer["shape"])
+
+
+def hold_rates(point: Point) -> None:
+    """Refuses a point whose rates, multiplied by its time, are not its FLOPs and bytes. Raises ResultsError."""
+    for key, per_s in point.rates.items():
+        work = getattr(point, key)
+        if work is not None and key not in point.counted:
+            _hold(point, f"{key} per second and the time give", per_s * median(point.times_s), f"{key} are", work)
+
+
+def _hold(point: Point, what: str, stated: float, whose: str, right: float) -> None:
+    """Raises ResultsError where a file contradicts itself or the shape."""
+    if abs(stated - right) > _DOUBTED * right:
+        raise bad(point.origin, f"{cut(point.name)}: {what} {stated:g}, but {whose} {right:g}; "
+                                f"allowed: a difference of up to {_DOUBTED:.0%}")
 
 
 def _lower_case(point: Point) -> dict[str, Any]:

@@ -146,3 +146,5 @@ def fill(point: Point, one: _Entry, groups: dict[str, str]) -> None:
         if key in values:
             setattr(point, key, _amount(values[key], names, one.origin, key))
             point.counted.discard(key)
+            if point.times_s:
+                point.rates.pop(key, None)  # follows from the count that the map replaces

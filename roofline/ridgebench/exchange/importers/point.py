@@ -27,7 +27,7 @@ class Point:
     flops: Optional[float] = None
     bytes: Optional[float] = None
     counted: set[str] = field(default_factory=set)  # "flops", "bytes": what a profiler counted
-    rate: Optional[tuple[str, float]] = None  # "flops" or "bytes" per second, where the tool gives no time
+    rates: dict[str, float] = field(default_factory=dict)  # "flops", "bytes": per second, beside the time or in its place
     operation: Optional[str] = None
     technique: Optional[str] = None
     format: Optional[str] = None

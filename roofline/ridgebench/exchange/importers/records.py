@@ -14,7 +14,7 @@ from ridgebench.base.text import clean, quoted
 from ridgebench.data.records import schema_of, shape_text
 
 from . import number_formats
-from .known_work import complete
+from .known_work import complete, hold_rates
 from .point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
@@ -24,9 +24,9 @@ _UNSAFE = re.compile(r"[^\w.<>:,=+-]+")  # in an id, whose parts a slash separat
 
 def _find_time(point: Point) -> None:
     """Derives the time of a point that has a rate in its place. Raises ResultsError."""
-    if point.rate is None:
+    if point.times_s:
         return
-    kind, per_s = point.rate
+    ((kind, per_s),) = point.rates.items()
     amount = getattr(point, kind)
     if not amount:
         raise bad(point.origin, f"{quoted(point.name, LONGEST_NAME)} has {kind} per second and no time; the file of --map states its "
@@ -83,6 +83,7 @@ def _whole_point(point: Point, default_format: Optional[str]) -> None:
         raise ResultsError(f"{point.name}: format {stated[:60]}; ridgebench has {number_formats.allowed()}")
     complete(point)
     _find_time(point)
+    hold_rates(point)
 
 
 def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ def _point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str)
     kind, factor = scale(RATES | dict.fromkeys(TIMES), unit, origin, name)
     if amount <= 0:
         raise bad(origin, f"{name} is {amount:g} {unit}; allowed: more than 0")
-    found.rate = (kind, amount * factor)
+    found.rates = {kind: amount * factor}
     return found
 
 

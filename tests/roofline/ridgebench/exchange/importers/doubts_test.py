@@ -61,6 +61,42 @@ def test_a_difference_of_a_tenth_is_believed(tmp_path):
     assert len(imported(tmp_path, "csv", f"{HEAD}\n{GOOD.replace('524288', '570000')}\n")) == 1
 
 
+CUTLASS = {"Provider": "CUTLASS", "OperationKind": "gemm", "Operation": "o", "Disposition": "passed", "Status": "success", "m": "64",
+           "n": "64", "k": "64", "A": "f32:row", "B": "f32:column", "D": "f32:column", "Bytes": "49152", "Flops": "524288",
+           "Runtime": "0.1", "GFLOPs": "5.24288", "GB/s": "0.457764"}
+
+
+def cutlass(change: dict[str, str]) -> str:
+    cells = {**CUTLASS, **change}
+    return f"{','.join(cells)}\n{','.join(cells.values())}\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"GFLOPs": "524.288"}, "o: flops per second and the time give 5.24288e+07, but flops are 524288; allowed: a difference of up to 10%"),
+        ({"GB/s": "-1"}, "o: bytes per second and the time give -107374, but bytes are 49152"),
+        ({"Runtime": "0.12"}, "o: flops per second and the time give 629146, but flops are 524288"),
+        ({"batch_count": "2", "Flops": "1048576"}, "o: flops per second and the time give 524288, but flops are 1.04858e+06"),
+    ],
+)
+def test_a_row_of_cutlass_whose_rates_contradict_its_time_is_left_out(tmp_path, capsys, change, why):
+    (tmp_path / "file").write_text(cutlass(change))
+    assert main(["import", "cutlass", str(tmp_path / "file"), "-o", str(tmp_path / "out")]) == 2
+    assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", [{}, {"GFLOPs": "5.7"}, {"GFLOPs": "", "GB/s": ""}, {"Runtime": "0.105"}])
+def test_a_row_of_cutlass_whose_rates_agree_stays(tmp_path, change):
+    assert len(imported(tmp_path, "cutlass", cutlass(change))) == 1
+
+
+def test_a_count_of_the_map_replaces_that_of_cutlass_and_its_rate(tmp_path):
+    points = mapped(tmp_path, "[[point]]\nname = '.'\noperation = 'sparse'\nflops = 'm*n*k'\n")
+    (row,) = imported(tmp_path, "cutlass", cutlass({}), *points).values()
+    assert row["flops"] == 64**3
+
+
 def test_what_a_profiler_counted_need_not_agree_with_the_shape(tmp_path):
     text = ('"Kernel Name","gpu__time_duration.sum","dram__bytes.sum"\n"","ns","byte"\n"k","10","1000000"\n')
     points = mapped(tmp_path, "[[point]]\nname = 'k'\noperation = 'matmul'\nformat = 'fp32'\nshape = 'm:64/n:64/k:64'\n")
