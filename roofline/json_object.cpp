@@ -30,6 +30,12 @@ std::string shown(const json& value) {
   return text;
 }
 
+// For a message: the key that an object has more than once. nlohmann::json keeps its last value.
+std::string repeated(std::vector<std::string> keys) {
+  std::ranges::sort(keys);
+  return shown(*std::ranges::adjacent_find(keys));
+}
+
 }  // namespace
 
 JsonObject::JsonObject(const json& value, std::string origin)
@@ -135,14 +141,25 @@ std::optional<JsonObject> JsonObject::optional_object(const char* key) const {
 }
 
 json parse_json(std::string_view text, std::string_view origin) {
-  const auto shallow = [&](int depth, json::parse_event_t, const json&) {
+  std::vector<std::vector<std::string>> keys;  // of each object that is not yet whole
+  const auto check = [&](int depth, json::parse_event_t event, const json& value) {
     if (depth > kDeepest) {
       throw UsageError(fmt::format("{}: nested more than {} levels deep", origin, kDeepest));
+    }
+    if (event == json::parse_event_t::object_start) {
+      keys.emplace_back();
+    } else if (event == json::parse_event_t::key) {
+      keys.back().push_back(value.get<std::string>());
+    } else if (event == json::parse_event_t::object_end) {
+      if (value.size() < keys.back().size()) {
+        throw UsageError(fmt::format("{}: key {} comes twice", origin, repeated(keys.back())));
+      }
+      keys.pop_back();
     }
     return true;
   };
   try {
-    return json::parse(text, shallow);
+    return json::parse(text, check);
   } catch (const json::parse_error& error) {
     throw UsageError(fmt::format("{}: not JSON, the error is at byte {}", origin, error.byte));
   } catch (const json::out_of_range&) {

@@ -62,7 +62,8 @@ class JsonObject {
   std::string origin_;
 };
 
-// Parses a whole text. The message of a syntax error is one line that starts with `origin`.
+// Parses a whole text without a key twice in an object, of which nlohmann::json would keep the last
+// value. Throws UsageError with one line that starts with `origin`.
 nlohmann::json parse_json(std::string_view text, std::string_view origin);
 
 // A run writes some 5 kB a row. The Python package has the same limit (files.py).

@@ -78,6 +78,14 @@ def test_garbage_for_the_environment(content, reader, folder):
 
 
 @pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", ["records.jsonl", "environment.json"])
+def test_a_key_that_comes_twice_is_named(name, reader, folder):
+    path = folder / name
+    path.write_text(re.sub('"schema":', lambda found: f'"schema":"x",{found[0]}', path.read_text(), count=1))
+    refused(read_by(reader, folder), f"{path}", 'key "schema" comes twice')
+
+
+@pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("change", WRONG_KEYS)
 def test_wrong_keys_of_a_record(change, reader, folder):
     rows = records(folder)
@@ -219,6 +227,13 @@ def test_wrong_keys_of_a_data_sheet(change, parts, sheet, tmp_path):
     change(sheet)
     path.write_text(json.dumps(sheet))
     refused(ridgebench(*RELU, path), str(path), *parts)
+
+
+def test_a_bandwidth_that_comes_twice_is_refused(sheet, tmp_path):
+    path = tmp_path / "sheet.json"
+    text = json.dumps(sheet)
+    path.write_text(text.replace('"bandwidth_bytes_per_s":', '"bandwidth_bytes_per_s": 1e12, "bandwidth_bytes_per_s":'))
+    refused(ridgebench(*RELU, path), f'{path}: key "bandwidth_bytes_per_s" comes twice')
 
 
 def test_a_sparse_peak_is_refused(sheet, tmp_path):

@@ -183,6 +183,7 @@ BAD = {
     "array": ("[1]", "an object"),
     "deep": ("[" * 200000, "nested more than 100"),
     "beyond double": ('{"hidden_size": 1e999}', "double precision"),
+    "a key twice": ('{"text_config": {"hidden_size": 64, "hidden_size": 128}}', 'key "hidden_size" comes twice'),
     "no keys": ("{}", "missing: hidden_size or n_embd"),
     "terminal escape": ('{"hidden_size": "\\u001b]0;owned\\u0007"}', "missing"),
 }

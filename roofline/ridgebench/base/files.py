@@ -6,13 +6,14 @@ import os
 import secrets
 import stat
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 
 from .errors import CommandError
-from .text import cut
+from .text import cut, quoted
 
 # In bytes, as in the binary. A run of thousands of rows with all their samples has tens of MiB.
 LARGEST_FILE = 2**28
@@ -99,9 +100,22 @@ def _checked(parse: Callable[[str], float], text: str) -> float:
     return value
 
 
-_DECODER = json.JSONDecoder(
-    parse_constant=reject_constant, parse_float=partial(_checked, float), parse_int=partial(_checked, int)
-)
+class _KeyTwice(ValueError):
+    """An object with a key twice, of which Python would keep the last value."""
+
+
+def _whole_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((repeated, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise _KeyTwice(f"the key {quoted(repeated)} comes twice")
+    return found
+
+
+_STRICT = json.JSONDecoder(parse_constant=reject_constant, parse_float=partial(_checked, float), parse_int=partial(_checked, int),
+                           object_pairs_hook=_whole_object)
+_QUICK = json.JSONDecoder(parse_constant=reject_constant, object_pairs_hook=_whole_object)
+_LENIENT = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_whole_object)
 
 
 def _too_deep(value: Any, levels: int = _DEEPEST) -> bool:
@@ -112,29 +126,36 @@ def _too_deep(value: Any, levels: int = _DEEPEST) -> bool:
     return any(_too_deep(one, levels - 1) for one in inner if isinstance(one, (dict, list)))
 
 
-def parse_json(text: str, origin: str) -> Any:
-    """Strict JSON: no NaN, no number beyond double precision, at most _DEEPEST levels. Raises ResultsError."""
+def _json_of(decoder: json.JSONDecoder, text: str, origin: str) -> Any:
+    """JSON without a key twice in an object. Raises ResultsError."""
     try:
-        value = _DECODER.decode(text)
+        return decoder.decode(text)
     except OverflowError:
         raise ResultsError(f"{origin}: holds a number beyond double precision") from None
     except RecursionError:
         raise ResultsError(f"{origin}: nested more than {_DEEPEST} levels deep") from None
+    except _KeyTwice as error:
+        raise ResultsError(f"{origin}: {error}") from None
     except ValueError as error:
         raise ResultsError(f"{origin}: not JSON: {error}") from None
+
+
+def parse_json(text: str, origin: str) -> Any:
+    """Strict JSON: no NaN, no number beyond double precision, at most _DEEPEST levels. Raises ResultsError."""
+    value = _json_of(_STRICT, text, origin)
     if isinstance(value, (dict, list)) and _too_deep(value):
         raise ResultsError(f"{origin}: nested more than {_DEEPEST} levels deep")
     return value
 
 
+def parse_quickly(text: str, origin: str) -> Any:
+    """JSON, without the limits of parse_json() on numbers and levels, which cost most of the time. Raises ResultsError."""
+    return _json_of(_QUICK, text, origin)
+
+
 def parse_lenient(text: str, origin: str) -> Any:
     """An object of JSON in which NaN and Infinity, which Google Benchmark writes for counters, are null. Raises ResultsError."""
-    try:
-        value = json.loads(text, parse_constant=lambda _: None)
-    except RecursionError:
-        raise ResultsError(f"{origin}: nested more than {_DEEPEST} levels deep") from None
-    except ValueError as error:
-        raise ResultsError(f"{origin}: not JSON: {error}") from None
+    value = _json_of(_LENIENT, text, origin)
     if not isinstance(value, dict) or _too_deep(value):
         raise ResultsError(f"{origin}: no object of at most {_DEEPEST} levels")
     return value

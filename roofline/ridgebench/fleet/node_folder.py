@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from ridgebench.base.command_line import INTERRUPTED
-from ridgebench.base.files import ResultsError, read
+from ridgebench.base.files import ResultsError, parse_quickly, read
 from ridgebench.base.text import one_line, quoted
 
 from .found import Found, health_of_parts, origins_of, worst
@@ -15,7 +15,7 @@ from .health import Examined, Health, examined
 from .jobs import job as jobs
 from .manifest import time_of
 from .places import OF_NODE, Place
-from .results_folder import LONGEST_REASON, MALFORMED, Results, parsed, read_results, reason_of, text_or_none
+from .results_folder import LONGEST_REASON, MALFORMED, Results, read_results, reason_of, text_or_none
 
 _SCHEMA = "ridgebench.node/1"
 PASSES = ("isolated", "loaded")
@@ -155,7 +155,7 @@ def read_node(place: Place, setting: Setting) -> list[Found]:
         job = jobs.load(place.folder)
         if not path.exists():
             return _without_node_file(place, setting, place.node or job.node, job) if job else []
-        node: Any = parsed(read(path), str(path))
+        node: Any = parse_quickly(read(path), str(path))
         name = place.node or one_line(node["node"])
         if node["schema"] != _SCHEMA:
             raise ResultsError(f"{path}: schema is {quoted(node['schema'])}; allowed: {_SCHEMA}")

@@ -4,7 +4,6 @@ Only the keys that a fleet needs are read and checked. The samples, most of a re
 `ridgebench verify DIR` checks a folder as a whole.
 """
 
-import json
 import math
 import re
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from sys import intern
 from typing import Any, Mapping, Optional
 
 from ridgebench.base.command_line import CommandError, what_failed
-from ridgebench.base.files import ResultsError, decoded, lines_of, read, reject_constant, wrong
+from ridgebench.base.files import ResultsError, decoded, lines_of, parse_quickly, read, wrong
 from ridgebench.base.text import cut, one_line, quoted
 from ridgebench.data.doubts import recorded, why_unfinished
 from ridgebench.data.records import BROKEN
@@ -61,14 +60,6 @@ def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
     """The malformed part, as one line; files below the folder are named from there."""
     text = what_failed(error) if isinstance(error, (CommandError, OSError)) else wrong(error)
     return one_line(text.replace(f"{folder}/", ""))[:LONGEST_REASON]
-
-
-def parsed(text: str, origin: str) -> Any:
-    """JSON, without the limits of parse_json() on numbers, which cost most of the time. Raises ResultsError."""
-    try:
-        return json.loads(text, parse_constant=reject_constant)
-    except (ValueError, RecursionError) as error:
-        raise ResultsError(f"{origin}: not JSON: {error}") from None
 
 
 def _frozen(value: Any) -> Any:
@@ -163,7 +154,7 @@ def _read_rows(path: Path) -> tuple[dict[str, _DeviceRows], bool]:
     for origin, line in lines_of(path):
         if not line.endswith(b"\n"):
             return rows, True
-        record = parsed(decoded(_SAMPLES.sub(b'"samples":0', line), origin), origin)
+        record = parse_quickly(decoded(_SAMPLES.sub(b'"samples":0', line), origin), origin)
         try:
             if record["role"] == "control":
                 continue
@@ -196,7 +187,7 @@ def read_results(folder: Path) -> list[Results]:
     Raises CommandError for a file whose checksum is not the one that the run wrote.
     """
     path = folder / "environment.json"
-    environment = parsed(read(path), str(path))
+    environment = parse_quickly(read(path), str(path))
     rows, torn = _read_rows(folder / "records.jsonl")
     require_unchanged(folder)
     found = []

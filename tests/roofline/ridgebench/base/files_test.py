@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ridgebench.base import files
-from ridgebench.base.files import ResultsError, lines_of, parse_json, read, replacing, write_at_once, write_named, wrong
+from ridgebench.base.files import ResultsError, lines_of, parse_json, parse_lenient, parse_quickly, read, replacing, write_at_once
+from ridgebench.base.files import write_named, wrong
 
 
 def test_a_line_without_an_end_does_not_take_all_memory(tmp_path, monkeypatch):
@@ -45,6 +46,14 @@ def test_numbers_beyond_double_precision(text):
     with pytest.raises(ResultsError, match="here: holds a number beyond double precision"):
         parse_json(text, "here")
     assert parse_json("[1e308, 5e-324, 1e-999]", "here") == [1e308, 5e-324, 0]
+
+
+@pytest.mark.parametrize("parse", [parse_json, parse_lenient, parse_quickly])
+@pytest.mark.parametrize("text", ['{"a": 1, "b": {"c\\u202e": 1, "d": 2, "c\u202e": 1}}', '{"a": [{"c\\u202e": {"x": 1}, "c\u202e": {"x": 1}}]}'])
+def test_a_key_that_comes_twice_is_named(parse, text):
+    with pytest.raises(ResultsError, match=r"^here: the key 'c\\u202e' comes twice$"):
+        parse(text, "here")
+    assert parse('{"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]}', "here") == {"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]}
 
 
 def test_a_temporary_file_goes_through_no_link_and_leaves_nothing(tmp_path):
