@@ -81,11 +81,10 @@ std::int64_t predicted_peak_bytes(const TrainingStep& step) {
 }
 
 Checkpointing parse_checkpointing(const std::string& text, std::int64_t layers) {
-  using Way = Checkpointing::Way;
   if (text == "none") return {};
-  if (text == "full") return {.way = Way::full};
+  if (text == "full") return {.way = Checkpointing::Way::full};
   const double length = segment_length(text, static_cast<double>(layers));
-  return {.way = Way::every, .layers = static_cast<std::int64_t>(length)};
+  return {.way = Checkpointing::Way::every, .layers = static_cast<std::int64_t>(length)};
 }
 
 std::int64_t TrainingStep::rows() const { return ceil_div(batch, micro_batches); }
