@@ -224,6 +224,17 @@ def test_a_build_elsewhere_links_nothing_into_the_sources(tmp_path):
     assert "create_symlink" not in (tmp_path / "build.ninja").read_text()
 
 
+@pytest.mark.parametrize(("kind", "links"), [("Release", True), ("Debug", False)])
+def test_no_build_with_sanitizers_becomes_the_one_to_measure_with(kind, links, tmp_path):
+    for part in ROOT.iterdir():
+        if part.name != "build":
+            (tmp_path / part.name).symlink_to(part)
+    options = ("-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=OFF", f"-DCMAKE_BUILD_TYPE={kind}")
+    result = cmake("-S", tmp_path, "-B", tmp_path / "build" / "x", "-G", "Ninja", *options)
+    assert result.returncode == 0, result.stderr
+    assert ("create_symlink x/ridgebench" in (tmp_path / "build" / "x" / "build.ninja").read_text()) == links
+
+
 def test_a_folder_may_have_characters_of_a_regular_expression(tmp_path):
     folder = tmp_path / "g++ (1"
     result = cmake("-S", ROOT, "-B", folder, "-G", "Ninja", "-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=ON")
