@@ -6,6 +6,7 @@
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/exp2.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -16,11 +17,12 @@ namespace {
 
 // Returns the loss of a row of n logits.
 template <class T>
-float cross_entropy_row(const T* x, std::int64_t label, T* dx, std::int64_t n, float of_row) {
+float cross_entropy_row(const T* x, std::int64_t label, T* dx, std::int64_t n, float of_row,
+                        bool streaming) {
   const cpu::MaxAndSum row = cpu::max_and_sum(x, n);
   const float scale = of_row / row.sum;
   const float logit = cpu::widen(x[label]) - row.max;
-  cpu::map_strips(x, dx, n, [&](float* strip, std::int64_t first, std::int64_t count) {
+  cpu::map_strips(x, dx, n, streaming, [&](float* strip, std::int64_t first, std::int64_t count) {
     cpu::exponentials(strip, count, row.max);
 #pragma omp simd
     for (std::int64_t j = 0; j < count; ++j) strip[j] *= scale;
@@ -32,12 +34,13 @@ float cross_entropy_row(const T* x, std::int64_t label, T* dx, std::int64_t n, f
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* logits, const std::int32_t* labels,
             float* loss, T* dlogits) {
-  return [=, m = shape["m"], n = shape["n"], threads = queue.threads()] {
+  const std::int64_t m = shape["m"];
+  const std::int64_t n = shape["n"];
+  return [=, threads = queue.threads(), streaming = cpu::streaming_pays<T>(m * n)] {
     const float of_row = 1 / static_cast<float>(m);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::int64_t i = 0; i < m; ++i) {
-      loss[i] = cross_entropy_row(logits + i * n, labels[i], dlogits + i * n, n, of_row);
-    }
+    cpu::for_each_row(m, threads, [&](std::int64_t i) {
+      loss[i] = cross_entropy_row(logits + i * n, labels[i], dlogits + i * n, n, of_row, streaming);
+    });
   };
 }
 

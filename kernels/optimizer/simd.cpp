@@ -1,5 +1,6 @@
 // A step of an optimizer on whole vectors of a register. Every array is read before it is written,
 // so that its lines are in the cache when they are stored, and streaming stores would gain nothing.
+// Beside a master copy the parameters are only written: their lines cost 2 bytes more than counted.
 // The limit is memory bandwidth.
 #include <algorithm>
 #include <utility>

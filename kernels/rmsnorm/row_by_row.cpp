@@ -6,6 +6,7 @@
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/exp2.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -15,14 +16,14 @@ namespace ridgebench {
 namespace {
 
 template <class T>
-void rmsnorm_row(const T* x, const T* w, T* y, std::int64_t n, float eps) {
+void rmsnorm_row(const T* x, const T* w, T* y, std::int64_t n, float eps, bool streaming) {
   float sum = 0;
   cpu::for_each_strip(x, n, [&](const float* strip, std::int64_t /*first*/, std::int64_t count) {
     sum += cpu::sum_of_products(strip, strip, count);
   });
   const float scale = 1 / std::sqrt(sum / static_cast<float>(n) + eps);
   std::array<float, cpu::kStrip> weights;
-  cpu::map_strips(x, y, n, [&](float* strip, std::int64_t first, std::int64_t count) {
+  cpu::map_strips(x, y, n, streaming, [&](float* strip, std::int64_t first, std::int64_t count) {
     cpu::widen_row(w + first, weights.data(), count);
     const float* weight = weights.data();
 #pragma omp simd
@@ -33,9 +34,12 @@ void rmsnorm_row(const T* x, const T* w, T* y, std::int64_t n, float eps) {
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, const T* w, T* y) {
   const auto eps = static_cast<float>(shape.attribute("eps"));
-  return [m = shape["m"], n = shape["n"], threads = queue.threads(), eps, x, w, y] {
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::int64_t i = 0; i < m; ++i) rmsnorm_row(x + i * n, w, y + i * n, n, eps);
+  const std::int64_t m = shape["m"];
+  const std::int64_t n = shape["n"];
+  return [=, threads = queue.threads(), streaming = cpu::streaming_pays<T>(m * n)] {
+    cpu::for_each_row(m, threads, [&](std::int64_t i) {
+      rmsnorm_row(x + i * n, w, y + i * n, n, eps, streaming);
+    });
   };
 }
 

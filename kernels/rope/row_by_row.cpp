@@ -5,6 +5,7 @@
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/exp2.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -25,26 +26,28 @@ namespace {
 }
 
 template <class T>
-void rotate_head(const T* x, const float* angles, T* y, std::int64_t half) {
+void rotate_head(const T* x, const float* angles, T* y, std::int64_t half, bool streaming) {
   alignas(64) std::array<float, cpu::kStrip> second;
-  cpu::map_strips(x, y, half, [&](float* first, std::int64_t begin, std::int64_t count) {
+  cpu::map_strips(x, y, half, streaming, [&](float* first, std::int64_t begin, std::int64_t count) {
     const std::int64_t other = half + begin;
     cpu::widen_row(x + other, second.data(), count);
     rotate(first, second.data(), angles + begin, angles + other, count);
-    cpu::narrow_row(second.data(), y + other, count);
+    cpu::write_row(second.data(), y + other, count, streaming);
   });
 }
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, const float* table, T* y) {
   const std::int64_t tokens = shape["b"] * shape["s"];
-  return [=, s = shape["s"], h = shape["h"], d = shape["d"], threads = queue.threads()] {
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::int64_t token = 0; token < tokens; ++token) {
+  const std::int64_t h = shape["h"];
+  const std::int64_t d = shape["d"];
+  return [=, s = shape["s"], threads = queue.threads(),
+          streaming = cpu::streaming_pays<T>(tokens * h * d)] {
+    cpu::for_each_row(tokens, threads, [&](std::int64_t token) {
       for (std::int64_t i = token * h; i < (token + 1) * h; ++i) {
-        rotate_head(x + i * d, table + token % s * d, y + i * d, d / 2);
+        rotate_head(x + i * d, table + token % s * d, y + i * d, d / 2, streaming);
       }
-    }
+    });
   };
 }
 

@@ -4,6 +4,7 @@
 // bandwidth, that of a copy.
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/exp2.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -13,21 +14,24 @@ namespace ridgebench {
 namespace {
 
 template <class T>
-void softmax_row(const T* x, T* y, std::int64_t n) {
+void softmax_row(const T* x, T* y, std::int64_t n, bool streaming) {
   const cpu::MaxAndSum row = cpu::max_and_sum(x, n);
   const float scale = 1 / row.sum;
-  cpu::map_strips(x, y, n, [&](float* strip, std::int64_t /*first*/, std::int64_t count) {
-    cpu::exponentials(strip, count, row.max);
+  cpu::map_strips(x, y, n, streaming,
+                  [&](float* strip, std::int64_t /*first*/, std::int64_t count) {
+                    cpu::exponentials(strip, count, row.max);
 #pragma omp simd
-    for (std::int64_t j = 0; j < count; ++j) strip[j] *= scale;
-  });
+                    for (std::int64_t j = 0; j < count; ++j) strip[j] *= scale;
+                  });
 }
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
-  return [m = shape["m"], n = shape["n"], threads = queue.threads(), x, y] {
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::int64_t i = 0; i < m; ++i) softmax_row(x + i * n, y + i * n, n);
+  const std::int64_t m = shape["m"];
+  const std::int64_t n = shape["n"];
+  return [=, threads = queue.threads(), streaming = cpu::streaming_pays<T>(m * n)] {
+    cpu::for_each_row(m, threads,
+                      [&](std::int64_t i) { softmax_row(x + i * n, y + i * n, n, streaming); });
   };
 }
 

@@ -6,9 +6,14 @@
 #include <cstring>
 #include <numeric>
 
+#include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/exp2.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/awkward_shapes.hpp"
 #include "tests/support/host_run.hpp"
+
+#include "kernels/common/cpu/rows.hpp"
 
 namespace ridgebench {
 namespace {
@@ -75,6 +80,51 @@ INSTANTIATE_TEST_SUITE_P(Step, RowOperations,
                          ::testing::Values("softmax", "rmsnorm", "rope", "cross_entropy",
                                            "attention_decode"),
                          [](const auto& test) { return std::string(test.param); });
+
+// Strips that streaming stores write are those that ordinary ones write, at every alignment, and
+// nothing beside them changes.
+template <class T>
+void expect_streamed_rows_are_the_same() {
+  std::vector<float> x(600);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.37F * static_cast<float>(i) - 99;
+  for (const std::int64_t n : {0, 1, 15, 31, 64, 65, 127, 257, 512, 599}) {
+    for (const std::int64_t offset : {0, 1, 13, 31, 63}) {
+      std::vector<T> ordinary(static_cast<std::size_t>(offset + n + 1));
+      std::vector<T> streamed = ordinary;
+      cpu::write_row(x.data(), ordinary.data() + offset, n, false);
+      cpu::write_row(x.data(), streamed.data() + offset, n, true);
+      cpu::streaming_fence();
+      ASSERT_EQ(std::memcmp(streamed.data(), ordinary.data(), ordinary.size() * sizeof(T)), 0)
+          << n << " at " << offset;
+    }
+  }
+}
+
+TEST(StripsOfRows, StreamingStoresWriteTheSame) {
+  expect_streamed_rows_are_the_same<float>();
+  expect_streamed_rows_are_the_same<Bf16>();
+  expect_streamed_rows_are_the_same<Fp16>();
+}
+
+// Rows begin at every place of a line, and the arrays leave the caches.
+TEST(RowsBeyondTheCaches, AreRight) {
+  constexpr std::int64_t kColumns = 2049;
+  const std::int64_t kept = std::min(cpu::last_level_cache_bytes(), cpu::kMostKept);
+  const std::int64_t rows = kept / 4 / kColumns + 2;
+  ASSERT_TRUE(cpu::streaming_pays<Bf16>(rows * kColumns));
+  const auto attributes = row_operation("rmsnorm").attributes;
+  const std::vector<std::pair<const char*, Shape>> cases{
+      {"softmax", Shape({{"m", rows}, {"n", kColumns}})},
+      {"cross_entropy", Shape({{"m", rows}, {"n", kColumns}})},
+      {"rmsnorm", Shape({{"m", rows}, {"n", kColumns}}, {}, attributes)},
+      {"rope", Shape({{"b", 1}, {"s", rows}, {"h", 1}, {"d", kColumns + 1}})}};
+  for (const auto& [operation, shape] : cases) {
+    for_each_host_technique(operation, [&shape = shape](const Implementation& one) {
+      const bool streams = one.technique.isa != Isa::none;  // neither naive nor of a library
+      if (streams && one.format.a == Format::bf16) expect_right(one, shape, 0, false);
+    });
+  }
+}
 
 TEST(Softmax, RowsSumToOne) {
   constexpr std::int64_t kRows = 5;

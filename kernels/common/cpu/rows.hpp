@@ -12,6 +12,8 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/exp2.hpp"
 
+#include "kernels/common/cpu/map.hpp"
+
 namespace ridgebench::cpu {
 
 // Elements of a strip.
@@ -42,6 +44,24 @@ static void narrow_row(const float* x, T* y, std::int64_t n) {
   }
 }
 
+// The same. `streaming`: whole lines of y go past the caches, and the thread calls
+// streaming_fence() afterwards.
+template <class T>
+static void write_row(const float* x, T* y, std::int64_t n, bool streaming) {
+  constexpr std::int64_t each = std::max<std::int64_t>(kBlock, kLineElements<T>);
+  if (!streaming) return narrow_row(x, y, n);
+  const StreamCut cut(y, n, each);
+  narrow_row(x, y, cut.head);
+  for (std::int64_t i = cut.head; i < cut.tail; i += each) {
+    alignas(kLineBytes) std::array<T, each> block;
+    narrow_row(x + i, block.data(), each);
+    for (std::int64_t k = 0; k < each; k += kLineElements<T>) {
+      stream_line(y + i + k, block.data() + k);
+    }
+  }
+  narrow_row(x + cut.tail, y + cut.tail, n - cut.tail);
+}
+
 // Calls use(strip, first, count) for each strip: elements x[first, first + count) as fp32.
 template <class T, class Use>
 static void for_each_strip(const T* x, std::int64_t n, Use use) {
@@ -53,13 +73,25 @@ static void for_each_strip(const T* x, std::int64_t n, Use use) {
   }
 }
 
-// Calls change(strip, first, count) for each strip, and writes the changed numbers to y.
+// Calls change(strip, first, count) for each strip, and writes the changed numbers to y as
+// write_row.
 template <class T, class Change>
-static void map_strips(const T* x, T* y, std::int64_t n, Change change) {
+static void map_strips(const T* x, T* y, std::int64_t n, bool streaming, Change change) {
   for_each_strip(x, n, [&](float* strip, std::int64_t first, std::int64_t count) {
     change(strip, first, count);
-    narrow_row(strip, y + first, count);
+    write_row(strip, y + first, count, streaming);
   });
+}
+
+// Calls row(i) for i < m on all threads, and streaming_fence() behind the last row of each.
+template <class Row>
+static void for_each_row(std::int64_t m, int threads, Row row) {
+#pragma omp parallel num_threads(threads)
+  {
+#pragma omp for schedule(static) nowait
+    for (std::int64_t i = 0; i < m; ++i) row(i);
+    streaming_fence();
+  }
 }
 
 [[maybe_unused]] static float max_of(const float* x, std::int64_t n) {
