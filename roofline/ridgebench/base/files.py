@@ -88,7 +88,7 @@ def lines_of(path: Path, kind: str = _RESULTS) -> Iterator[tuple[str, bytes]]:
                 yield f"{path}:{number}", line
 
 
-def reject_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
@@ -112,9 +112,9 @@ def _whole_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_STRICT = json.JSONDecoder(parse_constant=reject_constant, parse_float=partial(_checked, float), parse_int=partial(_checked, int),
+_STRICT = json.JSONDecoder(parse_constant=_reject_constant, parse_float=partial(_checked, float), parse_int=partial(_checked, int),
                            object_pairs_hook=_whole_object)
-_QUICK = json.JSONDecoder(parse_constant=reject_constant, object_pairs_hook=_whole_object)
+_QUICK = json.JSONDecoder(parse_constant=_reject_constant, object_pairs_hook=_whole_object)
 _LENIENT = json.JSONDecoder(parse_constant=lambda _: None, object_pairs_hook=_whole_object)
 
 

@@ -14,6 +14,7 @@ PICTURES = {"bits": "h100-sxm", "gelu": "h100-sxm", "batching": "h100-sxm", "mat
 def test_the_class_shows_the_slide_of_today(slug):
     kept = (ROOT / "docs" / class_pictures.FOLDER / f"{slug}.svg").read_text("utf-8")
     assert class_pictures.words(kept) == class_pictures.words(class_pictures.svg(slug, PICTURES[slug])), "scripts/python.sh -m ridgebench tables"
+    assert len(class_pictures.words(kept)) > 10
     page = (ROOT / "docs/lecture.md").read_text("utf-8")
     assert f"![{class_pictures.title(slug, PICTURES[slug])}](pictures/class/{slug}.svg)" in page
 
