@@ -119,8 +119,8 @@ std::vector<DeviceMemory::Region> NewInputs::outputs() const {
   std::vector<DeviceMemory::Region> regions;
   for (const BufferSet& set : all_.subspan(chosen_.first, chosen_.count)) {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      if (operands_[i].access == Access::written)
-        regions.push_back(region_of(operands_[i], set[i]));
+      if (operands_[i].access != Access::written) continue;
+      regions.push_back(region_of(operands_[i], set[i]));
     }
   }
   return regions;

@@ -51,6 +51,7 @@ bool probes_wanted() {
 
 std::size_t probes_of(const Case& c) {
   if (c.implementation->of_user()) return kProbesOfOwn;
+  if (c.control) return 0;
   return probes_wanted() ? kProbesOfOurs : 0;
 }
 

@@ -17,7 +17,8 @@ inline constexpr const char* kProbesVariable = "RIDGEBENCH_PROBES";
 // 0 and 1.
 bool probes_wanted();
 
-// The number of probes that are taken.
+// The number of probes that are taken. A control has none: it launches a kernel of the suite again
+// that a row of the run has probed.
 std::size_t probes_of(const Case& c);
 // The number of those that are compared with the reference; 0 if the host's memory is short.
 std::size_t affordable_probes(const Problem& problem);

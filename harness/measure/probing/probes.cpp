@@ -11,6 +11,7 @@
 #include "harness/base/statistics.hpp"
 #include "harness/measure/probing/kept_bits.hpp"
 #include "harness/measure/probing/probe_cost.hpp"
+#include "harness/measure/sampler.hpp"
 #include "harness/results/suspect.hpp"
 
 namespace ridgebench {
@@ -18,8 +19,11 @@ namespace {
 
 // Launches of a probe into outputs that hold NaN: kernels of the user may leave some of them out.
 constexpr std::size_t kLaunchesIntoNan = 4;
-// All probes are due before that many samples; a case with fewer takes the others at its end.
+// All probes are due before that many samples; a case with fewer takes the others at its end. A
+// kernel of the user cannot foresee the place. The probes of the suite's kernels are due within the
+// fewest samples, so that their time is a part of the case's.
 constexpr std::size_t kSamplesBetween = 24;
+constexpr std::size_t kSamplesOfOurs = kFewestSamples - 1;
 // Launches after which an output may no longer change, and the longest wait for that.
 constexpr double kLaunchesWaited = 2;
 constexpr double kLongestWait_s = 0.5;
@@ -31,8 +35,8 @@ std::vector<Novelty> draw_kinds(std::size_t count, std::mt19937_64& random) {
   return kinds;
 }
 
-std::vector<std::size_t> draw_places(std::size_t count, std::mt19937_64& random) {
-  std::uniform_int_distribution<std::size_t> place(1, kSamplesBetween);
+std::vector<std::size_t> draw_places(std::size_t count, std::size_t last, std::mt19937_64& random) {
+  std::uniform_int_distribution<std::size_t> place(1, last);
   std::vector<std::size_t> after(count);
   for (std::size_t& samples : after) samples = place(random);
   std::ranges::sort(after);
@@ -53,7 +57,8 @@ Probes::Probes(Device& device, Buffers& buffers, const Case& c, const Problem& p
       wanted_(probes_of(c)),
       compared_(affordable_probes(problem)),
       kinds_(draw_kinds(wanted_, random_)),
-      after_(draw_places(wanted_, random_)),
+      after_(draw_places(wanted_, c.implementation->of_user() ? kSamplesBetween : kSamplesOfOurs,
+                         random_)),
       input_copies_(&input_copies) {}
 
 bool Probes::due(std::size_t samples) const {

@@ -62,7 +62,8 @@ class Probes {
 
   // True if fewer probes were compared than the case should have, or none at all.
   [[nodiscard]] bool few() const {
-    return found_.compared < static_cast<std::int64_t>(std::max<std::size_t>(1, wanted_));
+    const std::size_t least = case_->control ? 0 : 1;
+    return found_.compared < static_cast<std::int64_t>(std::max(least, wanted_));
   }
 
  private:

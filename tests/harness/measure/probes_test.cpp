@@ -380,6 +380,18 @@ TEST(Probes, AreTwoForAKernelOfTheSuite) {
   EXPECT_EQ(record.verify->probes->compared, 2);
 }
 
+// The ceiling that it launches again had its probes.
+TEST(Probes, AreNoneForAControl) {
+  CountedWork device;
+  const MadeUpCase made_up(device, compute, kNumbers);
+  Case control = made_up.get();
+  control.control = true;
+  const Record record = Measurer(device, Fill::normal, 1).measure(control, 2e-4, nullptr);
+  ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+  EXPECT_FALSE(record.verify->probes);
+  EXPECT_THAT(record.flags, Not(Contains("few_probes")));
+}
+
 // A tolerance that hides old results does not hide that their bits stay.
 TEST(Probes, CatchOldBitsWithinTheTolerance) {
   CountedWork device;
