@@ -142,6 +142,7 @@ install_python_packages() {
     has_packages .venv/bin/python "${package%%==*}" || missing+=("$package")
   done
   [[ -z $dev ]] || has_packages .venv/bin/python pptx || missing+=(python-pptx)
+  [[ -z $dev ]] || has_packages .venv/bin/python material || missing+=("mkdocs-material>=9.5,<10")  # scripts/site.sh
   has_cmake || missing+=(cmake)
   command -v ninja >/dev/null || missing+=(ninja)
   [[ ${#missing[@]} -eq 0 ]] || pip_install "${missing[@]}"

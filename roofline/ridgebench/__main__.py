@@ -31,6 +31,7 @@ _SCRIPTED = {
     "serve": ("kernels.serve", "Run the kernels of a file of Python for the program"),
     "tree": ("command_tree", "Print the commands with their options as JSON"),
     "tables": ("pages.tables", "Fill the tables and pictures of README.md and docs/*.md"),
+    "site": ("pages.site", "Build the pages as a site"),
     "summary": ("gpu_check.summary", "Print the short table of a run on a GPU"),
     "rivals": ("gpu_check.rivals", "Print hand-written matrix products next to the library's"),
     "pytorch": ("gpu_check.pytorch", "Measure copy and cuBLAS products again by PyTorch"),

@@ -1,4 +1,4 @@
-"""The commands of README.md and docs/gate.md that need no benchmark print what the pages show."""
+"""The commands of README.md, docs/gate.md and docs/agents.md that need no benchmark print what the pages show."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
 WORSE = 4  # the exit code
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/gate.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/gate.md", "docs/agents.md"])
 def test_the_gate_prints_what_the_page_shows(name, tmp_path):
     if not Path(PROGRAM).exists():
         pytest.skip(f"{PROGRAM} is not built")

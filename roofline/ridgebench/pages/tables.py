@@ -36,7 +36,7 @@ from ridgebench.data.duels import load_duels, published_duels
 from ridgebench.data.records import load_run, read_environment
 from ridgebench.data.view import View, make_view
 
-from . import access_picture, class_pictures
+from . import access_picture, class_pictures, for_programs
 from .duel_tables import NONE as NO_DUEL
 from .duel_tables import duel_table
 from .error_rates import newest as newest_proof
@@ -188,20 +188,29 @@ def _update(page: Path, sources: _Sources, check: bool) -> bool:
     return after == before
 
 
-def _update_picture(path: Path, after: str, check: bool) -> bool:
-    """The same for a picture, which is current if it says the same."""
-    current = path.exists() and class_pictures.words(path.read_text("utf-8")) == class_pictures.words(after)
+def _same(path: Path, after: str) -> bool:
+    """The file holds this text; another version of Matplotlib draws the same words of a picture by other paths."""
+    if not path.exists():
+        return False
+    before = path.read_text("utf-8")
+    return before == after or (path.suffix == ".svg" and class_pictures.words(before) == class_pictures.words(after))
+
+
+def _update_file(path: Path, after: str, check: bool) -> bool:
+    """The same for a file that holds nothing else."""
+    current = _same(path, after)
     if not current and not check:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_named(path, after)
     return current
 
 
-def _pictures(pages: list[Path], root: Path) -> Iterator[tuple[Path, str]]:
-    """The pictures that this command draws: the ladder's first steps, and the slides that the pages name."""
+def _files(pages: list[Path], root: Path) -> Iterator[tuple[Path, str]]:
+    """The files that this command writes: the ladder's first steps, what programs read, and the slides that the pages name."""
     folder = root / "docs" / "pictures"
     if folder.is_dir():
         yield folder / "access.svg", access_picture.svg()
+        yield from ((root / name, text(root)) for name, text in for_programs.FILES.items())
     for page in pages:
         for kind, text in _OPENING.findall(page.read_text("utf-8")):
             name, _, sheets = (part.strip() for part in text.partition("@"))
@@ -223,7 +232,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
             view_of(options.results)
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
         stale = [page for page in pages if not _update(page, sources, options.check)]
-        stale += [path for path, picture in _pictures(pages, root) if not _update_picture(path, picture, options.check)]
+        stale += [path for path, text in _files(pages, root) if not _update_file(path, text, options.check)]
     except ResultsError as error:
         return fail(str(error), USAGE, "tables")
     for page in stale:
