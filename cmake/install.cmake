@@ -29,6 +29,7 @@ install(FILES kernels/common/interface/kernel.hpp harness/c/ridgebench.h DESTINA
 install(DIRECTORY roofline/ridgebench DESTINATION "${ridgebench_data}/roofline" COMPONENT python PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY roofline/devices DESTINATION "${ridgebench_data}/roofline")
 install(DIRECTORY results/schema DESTINATION "${ridgebench_data}/results")
+install(DIRECTORY skills DESTINATION "${ridgebench_data}")  # docs/agents.md
 install(FILES LICENSE DESTINATION "${ridgebench_data}")
 install(FILES "${CMAKE_BINARY_DIR}/playground/playground.js" "${CMAKE_BINARY_DIR}/playground/playground.wasm"
   DESTINATION "${ridgebench_data}/playground" OPTIONAL)  # where the target `playground` was built

@@ -67,7 +67,7 @@ case_debian_12_no_python() {
 # The sources with those of the libraries, without network.
 case_tarball() {
   local tarball source
-  tarball=$(try_artifact 'ridgebench-.*-source\.tar\.gz')
+  tarball=$(try_artifact 'ridgebench-[0-9.]*\.tar\.gz')
   try_system bookworm
   try_install g++ cmake make "${drawing[@]}"
   cp "$tarball" "$system/home/tester/"

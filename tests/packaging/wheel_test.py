@@ -103,3 +103,11 @@ def test_the_tag_names_the_glibc_that_is_needed(backend, tmp_path, program, tag)
         archive.writestr("ridgebench/notes.txt", b"GLIBC_2.99\0")
     found = backend.platform_tag(wheel)
     assert found.startswith(tag) and bool(found) == bool(tag)
+
+
+@pytest.mark.parametrize(("number", "machine"), [(62, "x86_64"), (183, "aarch64")])
+def test_the_tag_names_the_machine_of_the_program(backend, tmp_path, number, machine):
+    wheel = tmp_path / "ridgebench.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("ridgebench/tree/bin/ridgebench", b"\x7fELF".ljust(18, b"\0") + number.to_bytes(2, "little") + b"GLIBC_2.34\0")
+    assert backend.platform_tag(wheel) == f"manylinux_2_34_{machine}"

@@ -1,6 +1,7 @@
 """The recipes of packaging/ name the version of the project; their commands are those that scripts/try/recipes.sh runs."""
 
 import ast
+import fnmatch
 import json
 import re
 import subprocess
@@ -37,6 +38,12 @@ def test_the_easyconfig_has_the_name_that_easybuild_looks_for():
 def test_the_spack_recipe_is_python():
     tree = ast.parse((PACKAGING / "spack" / "package.py").read_text())
     assert [one.name for one in tree.body if isinstance(one, ast.ClassDef)] == ["Ridgebench"]
+
+
+def test_the_containerfile_takes_the_source_archive_of_a_release_only():
+    pattern = re.search(r"^ADD (\S+) ", (PACKAGING / "Containerfile").read_text(), re.MULTILINE)[1]
+    release = [f"ridgebench-{VERSION}{end}" for end in (".tar.gz", "-site.tar.gz", "-linux-x86_64-cpu.tar.gz", "-linux-x86_64-cu13.tar.gz")]
+    assert fnmatch.filter(release, pattern) == release[:1]
 
 
 def test_both_images_install_the_same():
