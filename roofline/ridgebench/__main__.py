@@ -30,7 +30,7 @@ COMMANDS = {
 _SCRIPTED = {
     "serve": ("kernels.serve", "Run the kernels of a file of Python for the program"),
     "tree": ("command_tree", "Print the commands with their options as JSON"),
-    "tables": ("pages.tables", "Fill the tables and pictures of README.md and docs/*.md"),
+    "tables": ("pages.tables", "Fill the tables and pictures of the pages; write llms.txt and SKILL.md"),
     "site": ("pages.site", "Build the pages as a site"),
     "summary": ("gpu_check.summary", "Print the short table of a run on a GPU"),
     "rivals": ("gpu_check.rivals", "Print hand-written matrix products next to the library's"),

@@ -21,7 +21,7 @@ def test_no_other_file_has_the_address():
     filled = re.findall(rb'^Homepage = "(.+)"$', (ROOT / PLACE).read_bytes(), re.MULTILINE)
     texts = {name: (ROOT / name).read_bytes() for name in names if name != PLACE and (ROOT / name).is_file()}
     assert [name for name, text in texts.items() if ADDRESS.search(text) or any(address in text for address in filled)] == []
-    assert ADDRESS.search(b"See https://example.org/us/ridgebench.git") and not ADDRESS.search(b"urn:ridgebench:predict:1")
+    assert ADDRESS.search(b"See https://example.org/us/" + b"ridgebench.git") and not ADDRESS.search(b"urn:ridgebench:predict:1")
 
 
 def test_the_place_of_the_address_is_named():

@@ -130,6 +130,8 @@ def _pages_of(root: Path) -> Iterator[str]:
 
 def _build(root: Path, site: Path, copies: Path) -> None:
     """Makes the folder `site` anew. Raises ResultsError where mkdocs refuses a page, with its lines."""
+    if not (root / _SETTINGS).exists():
+        raise ResultsError(f"{root / _SETTINGS} is missing: the pages are in a checkout and in the source archive")
     if not find_spec("mkdocs") or not find_spec("material"):
         raise ResultsError(f"{sys.executable} lacks mkdocs-material; scripts/setup.sh --dev installs it")
     tree = _Copies(root, copies / "pages")

@@ -1,4 +1,5 @@
-"""Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files. Draws docs/pictures/access.svg.
+"""Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files. Draws docs/pictures/access.svg,
+and writes llms.txt and SKILL.md (for_programs.py).
 
 A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows the newest
 published run or, with `@ nvidia-h200`, that of a device, named by its folder in results/.

@@ -123,6 +123,11 @@ def test_a_dead_link_is_refused_by_name(tmp_path, capfd, link):
     assert "docs/page.md" in error and link.split("/")[-1] in error
 
 
+def test_a_tree_without_pages_is_refused(tmp_path, capfd):
+    assert main(["-o", str(tmp_path / "site")], tmp_path) == USAGE
+    assert capfd.readouterr().err.startswith(f"site: {tmp_path}/docs/site/mkdocs.yml is missing")
+
+
 def test_a_folder_with_other_files_is_kept(tmp_path, capfd):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").touch()
