@@ -43,6 +43,9 @@ KeptState::~KeptState() {
     now.rlim_cur = std::min(limits_[i].rlim_cur, now.rlim_max);
     setrlimit(which, &now);
   }
+  // LLVM's OpenMP gives the threads of a team the arithmetic of this one, and at the end this one
+  // its own of before; GCC's gives them nothing.
+  std::fesetenv(&arithmetic_);
 #pragma omp parallel
   std::fesetenv(&arithmetic_);
 }
