@@ -49,7 +49,9 @@ def test_numbers_beyond_double_precision(text):
 
 
 @pytest.mark.parametrize("parse", [parse_json, parse_lenient, parse_quickly])
-@pytest.mark.parametrize("text", ['{"a": 1, "b": {"c\\u202e": 1, "d": 2, "c\u202e": 1}}', '{"a": [{"c\\u202e": {"x": 1}, "c\u202e": {"x": 1}}]}'])
+@pytest.mark.parametrize(
+    "text", ['{"a": 1, "b": {"c\\u202e": 1, "d": 2, "c\u202e": 1}}', '{"a": [{"c\\u202e": {"x": 1}, "c\u202e": {"x": 1}}]}']
+)
 def test_a_key_that_comes_twice_is_named(parse, text):
     with pytest.raises(ResultsError, match=r"^here: the key 'c\\u202e' comes twice$"):
         parse(text, "here")
