@@ -3,13 +3,14 @@
 #   format    clang-format
 #   tidy      clang-tidy; .clang-tidy says what is left out and why
 #   memory    the tests under the address and undefined-behaviour sanitizers
+#   threads   the tests in C++ and five runs under the thread sanitizer
 #   valgrind  ten commands under memcheck
 #   fuzz      files that are changed at random, for 20 seconds or MINUTES for each reader
 # Exit codes: 0 no check found anything, 1 one did, 2 usage or a missing tool. CONTRIBUTING.md says how long each takes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/tools.sh
-all=(format tidy memory valgrind fuzz)
+all=(format tidy memory threads valgrind fuzz)
 checks=()
 seconds=20
 while [[ $# -gt 0 ]]; do
@@ -42,6 +43,7 @@ for check in "${checks[@]}"; do  # a check is not left out silently
   fi
 done
 
+published=results/intel-r-xeon-r-processor-2-threads/2026-11-26-ac38e7c
 tests() { ctest --preset "$1" -j "$(($(nproc) + 1))" "${@:2}"; }  # some tests wait
 
 check_format() {
@@ -73,11 +75,46 @@ check_memory() {
   tests dev
 }
 
+# Every process writes what it finds into a file of its own, because tests expect exit codes and errors of theirs. The sanitizer
+# sees the synchronisation of clang's OpenMP, and none of the one that OpenBLAS and oneDNN use: it does not watch libraries that
+# are not compiled for it. A child of a process with threads may start threads. Ceilings are those of a published run, because a
+# ceiling of DRAM goes through 1 GiB, which takes minutes here.
+check_threads() {
+  local words out symbolizer found=0
+  symbolizer=$(command -v llvm-symbolizer-19)
+  scripts/build.sh --target ridgebench_tests threads -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
+  scripts/build.sh --target ridgebench threads -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
+  out=$PWD/build/threads/found
+  rm -rf "$out" && mkdir "$out"
+  export TSAN_OPTIONS="ignore_noninstrumented_modules=1 die_after_fork=0 log_path='$out/race' \
+external_symbolizer_path='$symbolizer'"
+  build/threads/tests/ridgebench_tests --gtest_brief=1 || found=1
+  while read -r words; do
+    # shellcheck disable=SC2086  # a list of words
+    build/threads/ridgebench run --device cpu --budget 5 --no-plot --out "$out/results" $words >"$out/said" 2>&1 || {
+      echo "threads: ridgebench run $words: exit code $?" >&2
+      cat "$out/said" >&2
+      found=1
+    }
+    rm -rf "$out/results"
+  done <<EOS
+--op relu --shape 65536 --ceilings $published
+--op matmul --shape 128 --technique packed,naive --ceilings $published
+--op softmax --shape m:64/n:4096 --ceilings $published
+--op dot --shape 100000 --ceilings $published
+--filter cache_l3_read
+EOS
+  if compgen -G "$out/race.*" >/dev/null; then
+    cat "$out"/race.* >&2
+    found=1
+  fi
+  return "$found"
+}
+
 # Each line holds the exit codes that docs/commands.md allows for the command, and its words: doctor ends with 7 if this machine
 # has a GPU that this program cannot use. With one thread of OpenMP: valgrind runs one thread at a time, and the others would spin.
 check_valgrind() {
   local golden=tests/data/golden_results found=0 codes words code
-  local published=results/intel-r-xeon-r-processor-2-threads/2026-11-26-ac38e7c
   scripts/build.sh --program release
   while read -r codes words; do
     code=0

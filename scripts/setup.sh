@@ -30,7 +30,7 @@ for argument in "$@"; do
       ;;
     --checks)
       checks=yes
-      packages+=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev libomp-19-dev valgrind)
+      packages+=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev libomp-19-dev llvm-19 valgrind)
       ;;
     --web) packages+=(emscripten librange-v3-dev) ;;
     *)

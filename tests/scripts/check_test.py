@@ -6,7 +6,8 @@ import pytest
 from golden import ROOT
 from stub_tools import Machine
 
-TOOLS = {"format": "clang-format-19", "tidy": "clang-tidy-19", "fuzz": "clang++-19", "valgrind": "valgrind"}
+TOOLS = {"format": "clang-format-19", "tidy": "clang-tidy-19", "threads": "llvm-symbolizer-19", "fuzz": "clang++-19",
+         "valgrind": "valgrind"}
 
 
 @pytest.fixture(name="machine")
@@ -23,7 +24,7 @@ def machine_fixture(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["style"], "'style'; allowed: --fuzz MINUTES, format tidy memory valgrind fuzz"),
+        (["style"], "'style'; allowed: --fuzz MINUTES, format tidy memory threads valgrind fuzz"),
         (["--fuzz"], "--fuzz is ''; allowed: whole minutes from 1 to 99999"),
         (["--fuzz", "100000"], "--fuzz is '100000'"),
         (["--fuzz", "99999999999999999999"], "--fuzz is '99999999999999999999'"),
@@ -72,6 +73,33 @@ def test_the_seconds_of_a_search_are_bounded(machine, seconds, code):
     done = subprocess.run(command, env={"PATH": str(machine.tools)}, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
     assert done.stderr == ("" if code == 0 else f"run.sh: SECONDS is '{seconds}'; allowed: a whole number from 1 to 5999940\n")
+
+
+def add_threaded_programs(machine, tests: str, run: str) -> None:
+    """The programs that the check builds, with what they do in place of tests and runs; $log is a file of the sanitizer."""
+    log = r"""log=$(echo "$TSAN_OPTIONS" | sed "s/.*log_path='\([^']*\)'.*/\1.7/")"""
+    for name, does in (("tests/ridgebench_tests", tests), ("ridgebench", run)):
+        program = machine.root / "build" / "threads" / name
+        machine.add_file(program, f'#!/bin/sh\necho "$0 $*" >>{machine.log}\n{log}\n{does}\n')
+
+
+@pytest.mark.parametrize(
+    ("tests", "run", "said"),
+    [
+        ("", "", ""),
+        ("exit 1", "", ""),
+        ("", 'case "$*" in *relu*) echo no row >&2; exit 6 ;; esac', ": exit code 6\nno row\n"),
+        ('echo "data race" >"$log"', "", "data race\n"),
+        ("", 'case "$*" in *softmax*) echo "a race" >"$log" ;; esac', "a race\n"),
+    ],
+)
+def test_a_race_in_any_process_fails_the_check_of_threads(machine, tests, run, said):
+    add_threaded_programs(machine, tests, run)
+    done = machine.call("check.sh", "threads")
+    assert done.returncode == bool(tests or run) and said in done.stderr
+    assert ("threads found nothing" in done.stdout) == (not tests and not run)
+    assert len(machine.calls("build/threads/ridgebench run --device cpu")) == 5
+    assert machine.calls("scripts/build.sh")[0].startswith("scripts/build.sh --target ridgebench_tests threads ")
 
 
 def test_valgrind_runs_ten_commands_and_shows_what_it_found(machine):

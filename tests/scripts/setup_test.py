@@ -62,7 +62,7 @@ def test_only_the_checks_need_clang(machine):
     machine.call("setup.sh", "--dev")
     assert "libgtest-dev" in installed(machine) and not [name for name in installed(machine) if "19" in name]
     machine.call("setup.sh", "--checks")
-    assert {"clang-19", "clang-tidy-19", "clang-format-19", "libclang-rt-19-dev", "libomp-19-dev", "valgrind"} < set(installed(machine))
+    assert {"clang-19", "clang-tidy-19", "clang-format-19", "libclang-rt-19-dev", "libomp-19-dev", "llvm-19", "valgrind"} < set(installed(machine))
 
 
 def test_what_the_checks_lack_is_one_line(machine):
@@ -70,9 +70,9 @@ def test_what_the_checks_lack_is_one_line(machine):
     done = machine.call("setup.sh", "--checks")
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in done.stderr.splitlines() if "check.sh" in line]
-    assert line == "setup: missing for scripts/check.sh: atheris clang++-19 clang-format-19 clang-tidy-19 valgrind"
+    assert line == "setup: missing for scripts/check.sh: atheris clang++-19 clang-format-19 clang-tidy-19 llvm-symbolizer-19 valgrind"
     (machine.folder / "index").write_text("atheris")
-    for tool in ("clang++-19", "clang-format-19", "clang-tidy-19", "valgrind"):
+    for tool in ("clang++-19", "clang-format-19", "clang-tidy-19", "llvm-symbolizer-19", "valgrind"):
         machine.add(tool)
     done = machine.call("setup.sh", "--checks")
     assert "check.sh" not in done.stderr and "--target" in machine.calls("python3 -m pip")[-1]
