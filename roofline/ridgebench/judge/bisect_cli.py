@@ -47,7 +47,10 @@ Examples:
 
 def _git(*words: str) -> str:
     """What git prints. Raises CommandError with its last line."""
-    done = subprocess.run(["git", *words], capture_output=True, text=True, errors="replace", check=False)
+    try:
+        done = subprocess.run(["git", *words], capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise CommandError(f"cannot run git: {error.strerror}", USAGE) from None
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise CommandError(f"git {words[0]}: {said}", USAGE)

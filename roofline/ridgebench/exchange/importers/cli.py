@@ -11,7 +11,7 @@ from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 from ridgebench.data.data_sheets import find_sheet
 
-from . import mapping, number_formats, records
+from . import mapping, number_formats, plain, records
 from .point import Imported
 
 # Format: its module, the tool's name in records, and the backend of what it measures.
@@ -34,6 +34,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--map", type=Path, metavar="TOML", help="operation, format, shape, FLOPs and bytes of points")
     parser.add_argument("--format", help="number format of points whose format neither the file nor the map says")
     parser.add_argument("--unit", help="of triton's columns that name none: ms, GB/s, TFLOP/s")
+    parser.add_argument("--columns", nargs="+", metavar="NAME=COLUMN",
+                        help="of csv: what its columns hold, such as name=kernel 'time=latency (us)' m=M; the others are left out")
     parser.add_argument("--backend", choices=("cpu", "cuda"), help="what the tool measured; default: by the tool")
     parser.add_argument("--model", help="name of the measured device, for figures")
     parser.add_argument("--roof", metavar="SHEET", help="data sheet to draw the points under, e.g. h100-sxm")
@@ -41,6 +43,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.unit and options.tool != "triton":
         parser.error("--unit is an option of triton")
+    if options.columns and options.tool != "csv":
+        parser.error("--columns is an option of csv")
     if options.format is not None and number_formats.find(options.format) is None:
         parser.error(f"unknown --format {options.format!r}; allowed: {number_formats.allowed()}")
     return options
@@ -48,7 +52,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 def load(options: argparse.Namespace) -> Imported:
     module = import_module(f"ridgebench.exchange.importers.{_TOOLS[options.tool][0]}")
-    imported = module.load(options.file, options.unit) if options.tool == "triton" else module.load(options.file)
+    more = {"triton": [options.unit], "csv": [plain.named_columns(options.columns)]}
+    imported = module.load(options.file, *more.get(options.tool, []))
     if not imported.points and not imported.left_out:
         raise CommandError(f"{options.file}: no point in it")
     return imported

@@ -6,7 +6,9 @@ Columns: name and time with its unit (`time_us`, `time (us)`); where known opera
 
 import re
 from pathlib import Path
+from typing import Optional
 
+from ridgebench.base.command_line import USAGE, CommandError
 from ridgebench.base.text import quoted
 
 from . import tables
@@ -16,6 +18,7 @@ from .units import BYTES, FLOPS, TIMES, scale, si
 
 _QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
 _TEXTS = ("name", "operation", "technique", "format", "shape")
+_UNIT = re.compile(r"[\[(]([^\])]+)[\])]$")
 _WITH_UNIT = re.compile(r"(time|bytes|flops)(?:_|\s*[\[(])([^\])]+)[\])]?")
 
 
@@ -53,9 +56,43 @@ def _dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
     return sizes
 
 
-def load(path: Path) -> Imported:
+def named_columns(words: Optional[list[str]]) -> Optional[dict[str, str]]:
+    """What --columns says: the name of a column of this table by that of the file. Raises CommandError."""
+    if words is None:
+        return None
+    pairs = [word.partition("=")[::2] for word in words]
+    for word, (name, column) in zip(words, pairs):
+        if not name or not column:
+            raise CommandError(f"--columns {quoted(word)}; allowed: NAME=COLUMN, for instance name=kernel", USAGE)
+    found = {column: name for name, column in pairs}
+    if len(found) < len(pairs) or len({name for name, _ in pairs}) < len(pairs):
+        raise CommandError("--columns has a name or a column twice; allowed: once", USAGE)
+    return found
+
+
+def _renamed(header: list[str], columns: dict[str, str], origin: str) -> list[str]:
+    """The header in the names of this table; a column that --columns leaves out is nameless. A unit in brackets stays."""
+    if missing := [column for column in columns if column not in header]:
+        raise bad(origin, f"column {missing[0]!r} is missing; there are {', '.join(header)[:200]}")
+    found = []
+    for column in header:
+        name, unit = columns.get(column, ""), _UNIT.search(column)
+        found.append(f"{name} ({unit[1]})" if unit and name in _QUANTITIES else name)
+    return found
+
+
+def load(path: Path, names: Optional[dict[str, str]] = None) -> Imported:
+    """`names`: of the columns that are read, as named_columns() returns them; None: all, by their own names."""
     imported = Imported([])
-    header, lines = tables.lines(path, imported, ("name",), distinct=True)
+    header, lines = tables.lines(path, imported, distinct=True)
+    if names is None:
+        if "name" not in header:
+            raise bad(f"{path}:1", f"column 'name' is missing; there are {', '.join(header)[:200]}; --columns name=COLUMN says which it is")
+    else:
+        shown = _renamed(header, names, f"{path}:1")
+        lines = [line._replace(cells={name: line.cells[column] for name, column in zip(shown, header) if name}) for line in lines]
+        header = [name for name in shown if name]
+        tables.check_header(header, ("name",), f"{path}:1")
     columns = _quantities(header, f"{path}:1")
     for cells, origin in lines:
         with imported.row():

@@ -1,6 +1,7 @@
 """Tables of text with commas, as benchmarks print them."""
 
 import csv
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +21,10 @@ class _Line(NamedTuple):
     origin: str
 
 
-def split(line: str, origin: str) -> list[str]:
+def split(line: str, origin: str, delimiter: str = ",") -> list[str]:
     """The cells of a line without the spaces around them. Raises ResultsError."""
     try:
-        return [cell.strip() for cell in next(csv.reader([line], strict=True), [])]
+        return [cell.strip() for cell in next(csv.reader([line], strict=True, delimiter=delimiter), [])]
     except csv.Error as error:
         raise bad(origin, f"no line of a table with commas: {error}") from None
 
@@ -37,19 +38,20 @@ def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct
     if len(texts) < 2:
         raise bad(str(path), "no row below the header")
     (origin, first), *rest = texts
-    header = split(first, origin)
+    delimiter = next((mark for mark in ",;\t" if mark in first), ",")
+    header = split(first, origin, delimiter)
     if len(rest) > _MOST_ROWS or len(header) > _MOST_COLUMNS:
         raise bad(str(path), f"allowed: up to {_MOST_ROWS} rows and {_MOST_COLUMNS} columns")
     if max(map(len, header)) > LONGEST_NAME:
         raise bad(origin, f"a column has a name of {max(map(len, header))} characters; allowed: up to {LONGEST_NAME}")
     check_header(header, needed, origin)
-    if distinct and len(set(header)) < len(header):
-        raise bad(origin, "two columns have one name")
+    if distinct and (twice := [name for name, count in Counter(header).items() if count > 1]):
+        raise bad(origin, f"column {twice[0]!r} comes twice")
     found = []
     for origin, line in rest:
         with imported.row():
             cells: dict[str, str] = {}
-            for name, cell in zip(header, whole_line(header, split(line, origin), origin)):
+            for name, cell in zip(header, whole_line(header, split(line, origin, delimiter), origin)):
                 cells.setdefault(name, cell)
             found.append(_Line(cells, origin))
     return header, found

@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from command_line import OK, ridgebench
+from command_line import OK, environment, ridgebench
 from ridgebench.judge import bisect, gate
 from ridgebench.judge.bisect import BAD, GOOD, SKIPPED, UNDECIDED, CommitVerdict
 
@@ -135,3 +135,5 @@ def test_what_cannot_be_searched_is_one_line(repository, tmp_path):
         assert done.returncode == code and done.stdout == "" and part in done.stderr.splitlines()[-1], (words, done.stderr)
     done = ridgebench("gate", "bisect", "a..b", "--reader", "csv", "--", "make", cwd=repository.folder)
     assert done.returncode == USAGE and "two commands are needed" in done.stderr
+    done = ridgebench("gate", "bisect", "a..b", "--reader", "csv", "--", "make", "--", "./bench", cwd=tmp_path, env=environment(GIT_DIR="/nowhere"))
+    assert done.returncode == USAGE and "not a git repository" in done.stderr and done.stderr.count("\n") == 1

@@ -124,6 +124,16 @@ def test_a_table_of_any_source(tmp_path):
     assert found["matmul/mine/bf16/m:4096/n:4096/k:4096/layout:nt/steady@cuda:0"]["bytes"] == 6 * 4096**2
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_the_columns_of_a_table_may_have_other_names(mark, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("kernel,latency (us),M,N,K,dtype,note\nmine,12.5,8,16,24,fp16,x\nhis,13,8,16,24,bf16,y\n".replace(",", mark))
+    columns = ("name=kernel", "time=latency (us)", "m=M", "n=N", "k=K", "format=dtype")
+    found = read(tmp_path, "csv", table, "--columns", *columns)
+    assert found["external/mine/fp16/m:8/n:16/k:24/steady@cpu"]["time_median_s"] == 12.5e-6
+    assert found["external/his/bf16/m:8/n:16/k:24/steady@cpu"]["time_median_s"] == 13e-6
+
+
 def test_names_may_have_letters_of_any_script(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("name,time_us,format\nゼロ コピー,1,fp32\nноль,1,fp32\n", "utf-8")

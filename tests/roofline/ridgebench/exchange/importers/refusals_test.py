@@ -113,6 +113,16 @@ def test_options_and_paths(tmp_path, capsys):
     assert "not a regular file" in refused(tmp_path, capsys, "csv", tmp_path)
     assert "invalid choice" in refused(tmp_path, capsys, "perf", plain)
     assert "no data sheet 'h1000'; nearest: h100" in refused(tmp_path, capsys, "csv", plain, "--roof", "h1000")
+    for words, part in (
+        (("name=kernel",), "column 'kernel' is missing; there are name, "),
+        (("name",), "--columns 'name'; allowed: NAME=COLUMN"),
+        (("name=name", "technique=name"), "--columns has a name or a column twice"),
+        (("name=name",), "no column with a time"),
+        (("time=time_us",), "column 'name' is missing"),
+        (("name=name", "speed=time_us"), "unknown column 'speed'"),
+    ):
+        assert part in refused(tmp_path, capsys, "csv", plain, "--columns", *words), words
+    assert "--columns is an option of csv" in refused(tmp_path, capsys, "ncu", plain, "--columns", "name=a")
     assert "--unit is an option of triton" in refused(tmp_path, capsys, "csv", plain, "--unit", "ms")
     assert "unknown --format 'int32'; allowed: fp32, " in refused(tmp_path, capsys, "csv", plain, "--format", "int32")
     assert "no column names a unit" in refused(tmp_path, capsys, "triton", FILES / "triton_old.csv")
