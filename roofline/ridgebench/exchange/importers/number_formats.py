@@ -7,7 +7,11 @@ from typing import Optional
 from ridgebench.data.records import schema_of
 
 _ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "f64": "fp64", "double": "fp64", "s8": "int8",
-            "i8": "int8", "fp8": "fp8_e4m3", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2"}
+            "i8": "int8", "fp8": "fp8_e4m3", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2",
+            "bfloat16": "bf16"}
+# Words of a name that mean a format wherever they stand, and C++ types between the brackets of a template or of parameters.
+_STATED = {"fp64", "fp32", "tf32", "fp16", "bf16", "bfloat16", "f64", "f32", "f16", "e4m3", "e5m2"}
+_TYPE = re.compile(r"(?<=[<(,])\s*(?:const\s+)?_*(float|double|half)(?=\s*(?:const\s*)?[*&>,)])")
 _SUMS = {"fp64": "fp64", "int8": "int32"}
 
 
@@ -32,6 +36,17 @@ def find(text: str) -> Optional[str]:
     parts = [_ALIASES.get(part, part) for part in re.split(r"x(?=[a-z])", text.lower())]
     known = all(part in _names() for part in parts) and len(parts) <= 2
     return "x".join(dict.fromkeys(parts)) if known else None
+
+
+def of_name(name: str) -> Optional[str]:
+    """The format that the name of a kernel or a benchmark states: gemm_bf16, BM_Sum<float>/8, add(const double*, int).
+
+    None if it states none or several. `float`, `double` and `half` count as types only: a kernel may be double-buffered.
+    """
+    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word in _STATED]
+    types = _TYPE.findall(name)
+    found = {find(word) for word in (*words, *types)}
+    return found.pop() if len(found) == 1 else None
 
 
 def allowed() -> str:

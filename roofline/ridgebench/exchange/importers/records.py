@@ -11,6 +11,7 @@ from typing import Any, Optional
 
 from ridgebench.base.files import ResultsError, write_at_once
 from ridgebench.base.text import clean, quoted
+from ridgebench.base.units import counted
 from ridgebench.data.records import schema_of, shape_text
 
 from . import number_formats
@@ -74,7 +75,7 @@ def _whole_point(point: Point, default_format: Optional[str]) -> None:
     """Gives a point its format, work and time. Raises ResultsError where it has none, or contradicts itself."""
     if len(point.name) > LONGEST_NAME:
         raise bad(point.origin, f"the name has {len(point.name)} characters; allowed: up to {LONGEST_NAME}")
-    stated = point.format or default_format
+    stated = point.format or default_format or number_formats.of_name(point.name)
     if stated is None:
         raise bad(point.origin, f"the format of {quoted(point.name, LONGEST_NAME)} is unknown; --format or the file of --map "
                                 f"states it, allowed: {number_formats.allowed()}")
@@ -89,11 +90,17 @@ def _whole_point(point: Point, default_format: Optional[str]) -> None:
 def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:
     """A record per point. A point that is not whole is left out, and so are all points that have one id."""
     made: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    by_name: list[str] = []  # formats that only the name of a point states
     for point in imported.points:
         with imported.row():
+            is_stated = (point.format or default_format) is not None
             _whole_point(point, default_format)
+            by_name += [] if is_stated else [str(point.format)]
             one = clean(_record(point, tool, backend))
             made.setdefault(one["id"], []).append((point.origin, one))
+    if by_name:
+        imported.notes.append(f"the format of {counted(len(by_name), 'row')} is what their names say: {', '.join(sorted(set(by_name)))}; "
+                              "--format states another")
     for name, same in made.items():
         if len(same) > 1:
             imported.left_out += [f"{origin}: {name} comes {len(same)} times; technique or shape in the file of --map tell "

@@ -13,7 +13,7 @@ from ridgebench.__main__ import main
 from ridgebench.base import command_line
 from ridgebench.data import program
 from ridgebench.data.records import load_run, schema_of
-from ridgebench.exchange.importers import mapping, ncu
+from ridgebench.exchange.importers import mapping, ncu, number_formats
 from ridgebench.exchange.importers.point import Imported
 
 FILES = ROOT / "tests" / "data" / "imports"
@@ -132,6 +132,25 @@ def test_the_columns_of_a_table_may_have_other_names(mark, tmp_path):
     found = read(tmp_path, "csv", table, "--columns", *columns)
     assert found["external/mine/fp16/m:8/n:16/k:24/steady@cpu"]["time_median_s"] == 12.5e-6
     assert found["external/his/bf16/m:8/n:16/k:24/steady@cpu"]["time_median_s"] == 13e-6
+
+
+@pytest.mark.parametrize(("name", "stated"), [
+    ("gemm_bf16", "bf16"), ("BM_Sum<float>/1024", "fp32"), ("add(const double*, int)", "fp64"), ("void f<__nv_bfloat16>", "bf16"),
+    ("cast(float const*)", "fp32"), ("conv<e4m3>", "fp8_e4m3"), ("a_fp16_b_fp16", "fp16"),
+    ("gemm_double_buffered", None), ("half_warp", None), ("k<float4>", None), ("k<__half, float>", None), ("copy_fp16_to_fp32", None),
+])  # fmt: skip
+def test_the_format_that_a_name_states(name, stated):
+    assert number_formats.of_name(name) == stated
+
+
+def test_rows_whose_names_state_their_format_need_no_option(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("name,time_us\nsum<float>,1\nsum<double>,2\nplain,3\n")
+    assert sorted(key.split("/")[2] for key in read(tmp_path, "csv", table)) == ["fp32", "fp64"]
+    said = capsys.readouterr().err
+    assert "note: the format of 2 rows is what their names say: fp32, fp64; --format states another" in said
+    assert "left out: " in said and "the format of 'plain' is unknown; --format" in said
+    assert {key.split("/")[2] for key in read(tmp_path / "other", "csv", table, "--format", "bf16")} == {"bf16"}
 
 
 def test_names_may_have_letters_of_any_script(tmp_path):
