@@ -28,6 +28,7 @@ SEEDS = {
     "ncu": (["ncu.csv"], "points_ncu.toml"),
     "cutlass": (["cutlass.csv"], None),
     "triton": (["triton.csv", "triton_old.csv"], "points_triton.toml"),
+    "llama-bench": (["llama_bench.json"], None),
     "csv": (["plain.csv"], None),
     "map": (["points_gbench.toml", "points_ncu.toml", "points_triton.toml"], None),
 }

@@ -21,6 +21,7 @@ _TOOLS = {
     "gbench": ("gbench", "Google Benchmark", "cpu"),
     "cutlass": ("cutlass", "CUTLASS profiler", "cuda"),
     "triton": ("triton", "Triton", "cuda"),
+    "llama-bench": ("llama_bench", "llama-bench", "cuda"),
     "csv": ("plain", "another tool", "cpu"),
 }
 _MOST_LINES = 5  # of what was left out
@@ -106,7 +107,7 @@ def main(arguments: list[str]) -> int:
     imported = load(options)
     _apply_map(imported, options.map)
     _, tool, backend = _TOOLS[options.tool]
-    rows = records.records(imported, tool, options.backend or backend, options.format)
+    rows = records.records(imported, tool, options.backend or imported.backend or backend, options.format)
     _require(rows, imported, options)
     _say_doubts(imported)
     command = ["ridgebench", "import", *arguments]

@@ -42,6 +42,7 @@ class Imported:
 
     points: list[Point]
     models: dict[int, str] = field(default_factory=dict)  # name of a device by its number
+    backend: Optional[str] = None  # "cpu" or "cuda", where the file says what it measured
     left_out: list[str] = field(default_factory=list)  # one line each
     notes: list[str] = field(default_factory=list)  # what makes all points doubtful
 

@@ -124,6 +124,29 @@ def test_a_table_of_any_source(tmp_path):
     assert found["matmul/mine/bf16/m:4096/n:4096/k:4096/layout:nt/steady@cuda:0"]["bytes"] == 6 * 4096**2
 
 
+def test_llama_bench(tmp_path, capsys):
+    found = read(tmp_path, "llama-bench", FILES / "llama_bench.json")
+    prompt, new, experts = found.values()
+    assert prompt["id"] == "external/llama_8B_F16_pp1024/fp16/prompt:1024/ubatch:512/threads:8/steady@cuda:0"
+    assert (prompt["samples_s"], prompt["flags"]) == ([0.1, 0.101, 0.102], [])
+    assert (prompt["flops"], prompt["bytes"]) == (2 * 8030261312 * 1024, 2 * 16060522496)  # two passes of 512
+    assert (new["flops"], new["bytes"], new["time_median_s"]) == (2 * 8030261312 * 128, 128 * 16060522496, 1.28)
+    assert new["flags"] == experts["flags"] == ["mean_time"]
+    assert (experts["flops"], experts["bytes"], experts["time_median_s"]) == (0, 0, 0.5)
+    assert "attention and the cache are left out" in capsys.readouterr().err
+    assert read_environment(tmp_path / "out")["devices"][0]["model"] == "NVIDIA A GPU"
+
+
+def test_llama_bench_by_lines_on_a_processor(tmp_path):
+    row = {"model_type": "x 1B Q4_0", "cpu_info": "A processor", "backends": "CPU", "model_size": 10**9, "model_n_params": 10**9,
+           "n_prompt": 8, "n_gen": 2, "avg_ts": 20.0}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps(row | {"n_prompt": 16}) + "\n")
+    found = read(tmp_path, "llama-bench", path, "--format", "fp32")
+    assert [key.split("/")[1] for key in found] == ["x_1B_Q4_0_pp8+tg2", "x_1B_Q4_0_pp16+tg2"]
+    assert [(row["bytes"], row["time_median_s"]) for row in found.values()] == [(3e9, 0.5), (3e9, 0.9)]
+
+
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_the_columns_of_a_table_may_have_other_names(mark, tmp_path):
     table = tmp_path / "t.csv"

@@ -26,6 +26,11 @@ def refused(tmp_path: Path, capsys, *words) -> str:
     ("tool", "text", "part"),
     [
         ("gbench", "", "not JSON"),
+        ("llama-bench", "[]", "no point in it"), ("llama-bench", "{}", "no test of a model"), ("llama-bench", "", "no point in it"),
+        ("llama-bench", '[{"model_type": "a F16", "n_gen": -1}]', "n_gen is '-1'; allowed: a whole number"),
+        ("llama-bench", '[{"model_type": "a F16", "n_gen": 1, "avg_ts": 0}]', "avg_ts is 0; allowed"),
+        ("llama-bench", '[{"model_type": "a F16", "n_gen": 1, "backends": "Vulkan"}]', "backends is 'Vulkan'; ridgebench has CPU"),
+        ("llama-bench", '[{"model_type": "a F16", "avg_ts": 1}]', "n_prompt and n_gen are 0"),
         ("gbench", "[]", "no object of at most"), ("gbench", "{}", "no list 'benchmarks'"),
         ("gbench", '{"benchmarks": [1]}', "benchmarks[0]: no object"),
         ("gbench", '{"benchmarks": []}', "no point in it"),
