@@ -29,8 +29,8 @@ _MOST_LINES = 5  # of what was left out
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="import", description=__doc__)
-    parser.add_argument("tool", choices=_TOOLS, help="what wrote the file")
-    parser.add_argument("file", type=Path)
+    parser.add_argument("tool", choices=_TOOLS, metavar="TOOL", help=f"what wrote the file: {', '.join(_TOOLS)}")
+    parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="a new folder")
     parser.add_argument("--map", type=Path, metavar="TOML", help="operation, format, shape, FLOPs and bytes of points")
     parser.add_argument("--format", help="number format of points whose format neither the file nor the map says")
