@@ -53,6 +53,20 @@ def test_a_tree_of_node_folders(healthy_fleet, tmp_path):
     assert Counter(gpu.node for gpu in found.gpus) == {f"gn{n}": 8 for n in range(1, 5)} and odd(found) == {}
 
 
+def test_rows_with_clocks_beside_their_samples(tmp_path):
+    write_results(tmp_path / "n1", "n1", 0, PLANNED, lambda _: 1.0, rows=2)
+    path = tmp_path / "n1" / "records.jsonl"
+    text = path.read_text()
+    lists = '"clocks_hz":[1e9,2e9],"samples_s":[1e-3,2e-3]'
+    lines = [json.loads(line) for line in text.splitlines()]
+    for line in lines:
+        line.pop("clocks_hz", None)
+        line.pop("samples_s", None)
+    path.write_text("".join("{" + lists + "," + json.dumps(line)[1:] + "\n" for line in lines))
+    (gpu,) = collect(tmp_path).gpus
+    assert gpu.state == DONE and len(gpu.readings) == 2
+
+
 def test_a_broken_results_folder_of_a_tree(tmp_path):
     for index in range(2):
         write_results(tmp_path / "n1" / f"gpu{index}", "n1", index, PLANNED, lambda _: 1.0, rows=2)

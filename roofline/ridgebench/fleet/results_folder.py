@@ -23,7 +23,7 @@ from .gpu import Reading
 from .health import Health, during_rows, recorded_of
 
 # A text cannot contain the key: its quotes would have a backslash.
-_SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
+_SAMPLES = re.compile(rb'("(?:samples_s|clocks_hz)"):\[[^][{}"]*\]')
 _STATUSES = ("ok", *BROKEN, "skipped", "unverified")
 _VERSIONS = ("version", "commit", "host.kernel", "host.governor", "host.os")
 _VERSIONS_OF_DEVICE = (
@@ -154,7 +154,7 @@ def _read_rows(path: Path) -> tuple[dict[str, _DeviceRows], bool]:
     for origin, line in lines_of(path):
         if not line.endswith(b"\n"):
             return rows, True
-        record = parse_quickly(decoded(_SAMPLES.sub(b'"samples":0', line), origin), origin)
+        record = parse_quickly(decoded(_SAMPLES.sub(rb"\1:0", line), origin), origin)
         try:
             if record["role"] == "control":
                 continue
