@@ -10,7 +10,8 @@ from command_line import BINARY
 from golden import GOLDEN, ROOT
 
 NAMES = ["statistics", "random", "json", "argparse", "numpy", "scipy", "matplotlib", "ridgebench", "venv", "ensurepip", "pip", "tomllib"]
-COMMANDS = [("compare_commits.sh",), *(("python.sh", "-m", "ridgebench", name) for name in ("plot", "tables", "counters", "stream"))]
+COMMANDS = [("compare_commits.sh",), ("site.sh",)]
+COMMANDS += [("python.sh", "-m", "ridgebench", name) for name in ("plot", "tables", "counters", "stream")]
 
 
 @pytest.fixture(name="hostile")

@@ -147,7 +147,7 @@ def _build(root: Path, site: Path, copies: Path) -> None:
         "nav": _navigation(root, tree.pages),
     }
     (copies / "mkdocs.yml").write_text(json.dumps(settings, indent=1), "utf-8")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(copies / "mkdocs.yml")]
+    command = [sys.executable, "-I", "-m", "mkdocs", "build", "--strict", "--config-file", str(copies / "mkdocs.yml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     if done.returncode != 0:
         raise ResultsError(f"mkdocs refuses the pages: {done.stderr.strip() or done.stdout.strip()}")
