@@ -21,12 +21,13 @@ def require_program(name: str) -> None:
 
 
 def help_of(words: list[str]) -> str:
-    """The help text of a command `ridgebench run`. Raises CommandError for one that cannot be started."""
+    """The help of a command `ridgebench run` with all of its options. Raises CommandError for one that cannot be started."""
     require_program(words[0])
     try:
-        told = [*words, "--help"]
-        done = answered(told)
-        return done.stdout.decode("utf-8", "replace")
+        text = answered([*words, "--help"]).stdout.decode("utf-8", "replace")
+        if "--help-all" in text:  # older programs have all options in --help
+            text = answered([*words, "--help-all"]).stdout.decode("utf-8", "replace")
+        return text
     except OSError as error:
         raise CommandError(f"cannot run {words[0]}: {error.strerror}; allowed: an executable file", USAGE) from None
 
