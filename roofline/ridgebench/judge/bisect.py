@@ -9,8 +9,6 @@ import math
 from dataclasses import dataclass
 from typing import Optional
 
-import numpy as np
-
 from . import gate
 
 GOOD, BAD, UNDECIDED, SKIPPED = "GOOD", "BAD", "UNDECIDED", "SKIPPED"
@@ -34,20 +32,9 @@ def halfway(change: float) -> float:
     return math.expm1(math.log1p(change) / 2)
 
 
-def _preset_of(change: float, looks: tuple[int, ...] = gate.LOOKS) -> gate.Preset:
-    """The limits that separate the sides: WORSE is surely above half of the loss, SAME surely below."""
-    half = halfway(change)
-    return gate.Preset(half, half, looks)
-
-
 def side_of(verdict: str) -> str:
     """The side of a commit by the gate's verdict; SKIPPED for one that says nothing of its time."""
     return UNDECIDED if verdict == gate.UNDECIDED else _SIDES.get(verdict, SKIPPED)
-
-
-def side_of_ratios(log_ratios: np.ndarray, change: float) -> str:
-    """The same by ln(time / the good commit's time) of each pair."""
-    return side_of(str(gate.judge(log_ratios, _preset_of(change))))
 
 
 def limits_of(tested: dict[int, CommitVerdict], last: int) -> tuple[int, int]:
@@ -65,5 +52,5 @@ def next_commit(tested: dict[int, CommitVerdict], last: int) -> Optional[int]:
 
 
 def error_rate(tests: int) -> float:
-    """The most probable it is that the search ends at a wrong commit: each test may be wrong with probability ALPHA."""
+    """An upper bound of the probability that the search ends at a wrong commit: each test is wrong with ALPHA at most."""
     return min(1.0, tests * gate.ALPHA)

@@ -8,6 +8,7 @@ import pytest
 from command_line import OK, environment, ridgebench
 from ridgebench.judge import bisect, gate
 from ridgebench.judge.bisect import BAD, GOOD, SKIPPED, UNDECIDED, CommitVerdict
+from ridgebench.judge.limits import separating
 
 USAGE, UNDECIDED_CODE, FAILED_CODE = 2, 3, 6
 
@@ -45,7 +46,9 @@ def test_a_loss_of_2_percent_among_64_commits_is_found():
 
         def side(number, first=first, small=small, loss=loss):
             change = small[number] + (0.02 if number >= first else 0)
-            return bisect.side_of_ratios(np.log1p(change) + generator.normal(0, 0.005, gate.LOOKS[-1]), loss)
+            log_ratios = np.log1p(change) + generator.normal(0, 0.005, gate.LOOKS[-1])
+            limits = separating("row", bisect.halfway(loss)).of("row")
+            return bisect.side_of(str(gate.judge(log_ratios, limits)))
 
         good, bad = bisect.limits_of(searched(64, side)[0], 64)
         open_ends += bad - good > 1
