@@ -78,6 +78,8 @@ def _backend(row: dict, origin: str) -> str:
     names = str(row.get("backends", "CPU")).split(",")
     if names[0] not in _BACKENDS:
         raise ResultsError(f"{origin}: backends is {quoted(row.get('backends'))}; ridgebench has {', '.join(_BACKENDS)}")
+    if _BACKENDS[names[0]] == "cuda" and row.get("n_gpu_layers") == 0:
+        raise ResultsError(f"{origin}: n_gpu_layers is 0: the processor computed the layers, and the GPU at most parts of them")
     return _BACKENDS[names[0]]
 
 

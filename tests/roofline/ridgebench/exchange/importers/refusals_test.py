@@ -30,6 +30,7 @@ def refused(tmp_path: Path, capsys, *words) -> str:
         ("llama-bench", '[{"model_type": "a F16", "n_gen": -1}]', "n_gen is '-1'; allowed: a whole number"),
         ("llama-bench", '[{"model_type": "a F16", "n_gen": 1, "avg_ts": 0}]', "avg_ts is 0; allowed"),
         ("llama-bench", '[{"model_type": "a F16", "n_gen": 1, "backends": "Vulkan"}]', "backends is 'Vulkan'; ridgebench has CPU"),
+        ("llama-bench", '[{"model_type": "a F16", "n_gen": 1, "avg_ts": 1, "backends": "CUDA", "n_gpu_layers": 0}]', "n_gpu_layers is 0"),
         ("llama-bench", '[{"model_type": "a F16", "avg_ts": 1}]', "n_prompt and n_gen are 0"),
         ("gbench", "[]", "no object of at most"), ("gbench", "{}", "no list 'benchmarks'"),
         ("gbench", '{"benchmarks": [1]}', "benchmarks[0]: no object"),
