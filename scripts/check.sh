@@ -77,8 +77,8 @@ check_memory() {
 
 # Every process writes what it finds into a file of its own, because tests expect exit codes and errors of theirs. The sanitizer
 # sees the synchronisation of clang's OpenMP, and none of the one that OpenBLAS and oneDNN use: it does not watch libraries that
-# are not compiled for it. A child of a process with threads may start threads. Ceilings are those of a published run, because a
-# ceiling of DRAM goes through 1 GiB, which takes minutes here.
+# are not compiled for it. die_after_fork=0 lets a child of a process with threads start threads. The runs take the ceilings of a
+# published run, because a ceiling of DRAM goes through 1 GiB, which takes minutes under the sanitizer.
 check_threads() {
   local words out symbolizer found=0
   symbolizer=$(command -v llvm-symbolizer-19)

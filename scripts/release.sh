@@ -84,7 +84,7 @@ check_files() {
   done
 }
 
-# What a person still has to fill in before these files are published.
+# Names what a person has to fill in before these files are published.
 name_missing() {
   [[ -n $address ]] || echo "release: not to be published yet: pyproject.toml has no Homepage" >&2
   ! grep -q "^## $version\b.*unreleased" CHANGELOG.md || echo "release: not to be published yet: CHANGELOG.md says that $version is unreleased" >&2

@@ -145,7 +145,7 @@ class StepMeasurer {
     return "launched back to back, the step leaves other bits than launch by launch";
   }
 
-  // The ceilings that judge the launches: those of an earlier run, or measured now.
+  // Takes the ceilings that judge the launches from the earlier run, and measures the others.
   Roofs measured_roofs(StepRecord& record, const Chain& chain) {
     const std::vector<Case> cases =
         enumerate_cases(Registry::instance(), device_, Profile::quick, {Regime::steady});
@@ -283,7 +283,7 @@ class StepMeasurer {
   const std::function<bool()>& stop_;
 };
 
-// What makes the memory of a step smaller.
+// Names the options that make the memory of a step smaller.
 const char* smaller(StepKind kind) {
   return kind == StepKind::train
              ? "smaller --layers, --width or --batch, more --micro-batches, another --checkpoint"

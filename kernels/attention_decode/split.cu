@@ -62,8 +62,8 @@ __device__ std::int64_t element_of(std::int64_t d, int lane, int i) {
   return d == kPer * kWarp ? lane * kPer + i : lane + i * kWarp;
 }
 
-// Tokens whose rows a lane loads before it uses the first, with so many bytes of each: 64 bytes,
-// and up to 8 tokens.
+// The number of tokens whose rows a lane loads before it uses the first row. A lane has kBytes of
+// each row; it loads up to 64 bytes, of up to 8 tokens.
 template <int kBytes>
 constexpr int kBatch = std::min(8, 64 / kBytes);
 

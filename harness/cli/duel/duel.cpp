@@ -235,8 +235,7 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
   command->add_flag("--json", options->json, "Print strict JSON");
   command->footer(
       "A ratio is the first technique's time over the second's. same: its 95 % interval lies "
-      "within "
-      "half a percent. faster and slower: it does not, with a probability of error of 1e-4. "
+      "within half a percent. faster and slower: it does not, with a probability of error of 1e-4. "
       "docs/duels.md has the rule. Exit codes: 0 decided, 2 usage, 3 undecided or interrupted, 6 a "
       "technique is wrong or failed, or no duel could be timed, 7 no device.");
   command->callback([=, &code, &command_line] { code = run_command(*options, command_line); });

@@ -46,7 +46,7 @@ class NewInputs {
 
   // Writes the new inputs, restores operands that launches updated, and fills outputs with NaN.
   void write();
-  // The same but for the outputs.
+  // Does the same for all but the outputs.
   void write_inputs();
   // Writes the old inputs. The outputs stay.
   void restore();
@@ -76,7 +76,7 @@ class NewInputs {
   [[nodiscard]] RandomStream new_values(std::size_t set, std::size_t position) const;
   [[nodiscard]] void* block_data(void* operand) const;
   [[nodiscard]] bool changes(std::size_t position) const;
-  // What launches on the chosen sets write, and do not update.
+  // Returns the outputs that launches on the chosen sets write and do not update.
   [[nodiscard]] std::vector<DeviceMemory::Region> outputs() const;
   // Calls use(set, position) for each input that changes as a whole, and that launches only read.
   void for_each_replaced(auto use) const;

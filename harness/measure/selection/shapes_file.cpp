@@ -80,7 +80,8 @@ std::optional<Column> column_of(const std::string& name) {
 // A table whose header names its columns.
 class ShapeTable {
  public:
-  // Empty if the line is no header. Throws UsageError for one with an unknown column.
+  // Returns an empty value if the line does not name columns. Throws UsageError if it also has an
+  // unknown name.
   static std::optional<ShapeTable> of_header(std::string_view line,
                                              const std::vector<std::string>& operations) {
     const auto is_name = [](const std::string& field) {

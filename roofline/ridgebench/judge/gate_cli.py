@@ -30,9 +30,10 @@ _PROGRAM = "gate"
 _KEPT = "finished pairs are kept, --resume DIR adds more"
 _OWN = "ridgebench"
 _HELP = f"""\
-A command is one quoted text, or words up to the next option of the gate. What
-follows -- is added to both. A command with {OUTPUT} writes its result into that
-file; the others write where the reader's option or standard output says.
+A command is one quoted text, or words up to the next option of the gate. The
+gate adds to both what follows --. A command that holds {OUTPUT} writes its result
+into the file of that name. To any other command the reader adds its option for
+a file; without a file the gate reads standard output.
 Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing,
 5 not comparable, 6 a process or a row failed, 7 device lost, 8 internal error.
 
@@ -42,7 +43,6 @@ Examples:
     --candidate 'new/ridgebench run' -- --budget 20
   ridgebench gate --reader csv --baseline ./old.sh --candidate ./new.sh
   ridgebench gate --session DIR                 judges it again
-  ridgebench gate --resume DIR                  finishes a session
   ridgebench gate history FILE.jsonl -o FIGURE  draws what --history collected
   ridgebench gate bisect --help                 finds the commit"""
 _LONGEST_TIMEOUT = 86400.0  # seconds

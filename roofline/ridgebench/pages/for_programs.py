@@ -16,8 +16,8 @@ _DESCRIPTION = (
     "cluster of GPUs, to look up a peak, a bandwidth or an MFU, and to predict time and memory of a model or a training run."
 )
 _CALL = """`ridgebench` is the program. In a checkout it is `build/ridgebench`, which `scripts/run.sh --build-only` builds. The wheel, the Debian
-package and the archive have it as `ridgebench`. `ridgebench COMMAND --help` lists the options of a command, `--json` prints strict JSON, and
-an error is one line on standard error."""
+package and the archive have it as `ridgebench`. `ridgebench COMMAND --help` has examples and the options that most calls need, and
+`--help-all` has all options. `--json` prints strict JSON, and an error is one line on standard error."""
 _COMMANDS_OF_ZSH = re.compile(r"^    ''\) *\n +commands=\((.*)\)$", re.MULTILINE)
 
 

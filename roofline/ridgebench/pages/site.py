@@ -25,7 +25,7 @@ from .readers_table import FENCE, table_of_readers
 _SETTINGS = "docs/site/mkdocs.yml"
 _PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/**/*.md", "results/*/NOTES.md")
 _AS_THEY_ARE = {".svg", ".png", ".json", ".jsonl", ".txt"}  # a browser shows these files
-_NOT_SEARCHED = "---\nsearch: {exclude: true}\n---\n"  # the words of code would hide those of the pages
+_NOT_SEARCHED = "---\nsearch: {exclude: true}\n---\n"  # words of code would outrank those of the pages
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 
 
