@@ -29,6 +29,9 @@ SEEDS = {
     "cutlass": (["cutlass.csv"], None),
     "triton": (["triton.csv", "triton_old.csv"], "points_triton.toml"),
     "llama-bench": (["llama_bench.json"], None),
+    "torch-profiler": (["torch_trace.json"], None),
+    "nccl-tests": (["nccl_all_reduce.txt"], None),
+    "nvbandwidth": (["nvbandwidth.json"], None),
     "csv": (["plain.csv"], None),
     "map": (["points_gbench.toml", "points_ncu.toml", "points_triton.toml"], None),
 }
@@ -72,6 +75,7 @@ def command(kind: str, path: Path, out: Path, source: random.Random) -> list[str
     points = SEEDS[kind][1]
     words += ["--map", str(FILES / points)] if points and source.random() < 0.8 else []
     words += ["--format", "fp32"] if source.random() < 0.7 else []
+    words += ["--buffer-size", "512"] if kind == "nvbandwidth" else []
     return words + (["--unit", "GB/s"] if kind == "triton" and source.random() < 0.5 else [])
 
 

@@ -22,6 +22,9 @@ _TOOLS = {
     "cutlass": ("cutlass", "CUTLASS profiler", "cuda"),
     "triton": ("triton", "Triton", "cuda"),
     "llama-bench": ("llama_bench", "llama-bench", "cuda"),
+    "torch-profiler": ("torch_profiler", "torch.profiler", "cuda"),
+    "nccl-tests": ("nccl_tests", "nccl-tests", "cuda"),
+    "nvbandwidth": ("nvbandwidth", "nvbandwidth", "cuda"),
     "csv": ("plain", "another tool", "cpu"),
 }
 _MOST_LINES = 5  # of what was left out
@@ -37,6 +40,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--unit", help="of triton's columns that name none: ms, GB/s, TFLOP/s")
     parser.add_argument("--columns", nargs="+", metavar="NAME=COLUMN",
                         help="of csv: what its columns hold, such as name=kernel 'time=latency (us)' m=M; the others are left out")
+    parser.add_argument("--buffer-size", metavar="MIB", help="of nvbandwidth: MiB of a copy, its --bufferSize")
     parser.add_argument("--backend", choices=("cpu", "cuda"), help="what the tool measured; default: by the tool")
     parser.add_argument("--model", help="name of the measured device, for figures")
     parser.add_argument("--roof", metavar="SHEET", help="data sheet to draw the points under, e.g. h100-sxm")
@@ -46,6 +50,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("--unit is an option of triton")
     if options.columns and options.tool != "csv":
         parser.error("--columns is an option of csv")
+    if options.buffer_size and options.tool != "nvbandwidth":
+        parser.error("--buffer-size is an option of nvbandwidth")
     if options.format is not None and number_formats.find(options.format) is None:
         parser.error(f"unknown --format {options.format!r}; allowed: {number_formats.allowed()}")
     return options
@@ -53,7 +59,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 def load(options: argparse.Namespace) -> Imported:
     module = import_module(f"ridgebench.exchange.importers.{_TOOLS[options.tool][0]}")
-    more = {"triton": [options.unit], "csv": [plain.named_columns(options.columns)]}
+    more = {"triton": [options.unit], "csv": [plain.named_columns(options.columns)],
+            "nvbandwidth": [options.buffer_size]}
     imported = module.load(options.file, *more.get(options.tool, []))
     if not imported.points and not imported.left_out:
         raise CommandError(f"{options.file}: no point in it")
