@@ -1,7 +1,8 @@
 """A trace of torch.profiler (`export_chrome_trace`, Kineto), as JSON or packed by gzip: the kernels of its GPUs.
 
-Launches of one kernel with one grid, for one operation on tensors of one shape, are the samples of a point. Their times
-are those of the profiled program: other kernels ran before them, and the caches hold what those left.
+Launches of one kernel for one operation on tensors of one shape are the samples of a point, and where the operation's
+work is unknown, launches with one grid. Their times are those of the profiled program: other kernels ran before them,
+and the caches hold what those left.
 
 With `profile(record_shapes=True)` a trace has the shapes of each operation's tensors. FLOPs and bytes follow from them
 for products of matrices, dot and relu, if the operation launched one kernel. docs.pytorch.org/docs/stable/profiler.html;
@@ -11,6 +12,7 @@ the keys of events: github.com/pytorch/kineto, libkineto/src/output_json.cpp.
 import gzip
 import hashlib
 import zlib
+from collections import Counter
 from math import prod
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Optional
@@ -77,14 +79,21 @@ def _format_of(types: Any) -> Optional[str]:
     return tensors.pop() if len(tensors) == 1 else None
 
 
-def _operations(events: list[dict]) -> dict[Any, _Operation]:
+def _owner(event: dict) -> Optional[int]:
+    """The number that an operator and its kernels share."""
+    args = event.get("args")
+    found = args.get("External id") if isinstance(args, dict) else None
+    return found if type(found) is int else None
+
+
+def _operations(events: list[dict]) -> dict[Optional[int], _Operation]:
     """Operators by the number that their kernels' events have too."""
     found = {}
     for event in events:
-        args = event.get("args")
-        if event.get("cat") != "cpu_op" or not isinstance(args, dict) or type(args.get("External id")) is not int:
+        if event.get("cat") != "cpu_op" or _owner(event) is None:
             continue
-        found[args["External id"]] = _Operation(str(event.get("name")), _sizes_of(args.get("Input Dims")),
+        args = event["args"]
+        found[_owner(event)] = _Operation(str(event.get("name")), _sizes_of(args.get("Input Dims")),
                                                 _sizes_of(args.get("Input Strides"), least=0), _format_of(args.get("Input type")))
     return found
 
@@ -155,14 +164,18 @@ _WORK: dict[str, Callable[[_Operation], Optional[_Work]]] = {
     "aten::baddbmm": _of_products("baddbmm", 1), "aten::mv": _mv, "aten::dot": _elements("dot"), "aten::relu": _elements("relu")}
 
 
+def _work_of(one: _Operation) -> Optional[_Work]:
+    """None if the work of an operation is not known."""
+    return _WORK[one.name](one) if one.name in _WORK else None
+
+
 class _Launch(NamedTuple):
     """What the samples of a point have in common."""
 
     kernel: str
-    grid: tuple[Any, ...]
+    grid: tuple[Any, ...]  # empty if the operation's work is known, or if the trace lacks it
     device: int
-    operation: _Operation
-    works: bool  # the operation launched only this kernel, which did all of its work
+    operation: _Operation  # of which only the format is set unless the kernel did all of its work
 
 
 def _short(kernel: str) -> str:
@@ -188,7 +201,7 @@ def _stated(launch: _Launch) -> Optional[str]:
 
 def _point(launch: _Launch, times: list[float], origin: str) -> Point:
     one, kernel = launch.operation, _short(launch.kernel)
-    work = _WORK[one.name](one) if launch.works and one.name in _WORK else None
+    work = _work_of(one)
     grid = "x".join(map(str, launch.grid))
     shown = " ".join(filter(None, (kernel, f"grid={grid}" if grid else "", one.name)))
     stated = _stated(launch)
@@ -205,21 +218,18 @@ def _launches(events: list[dict], path: Path, imported: Imported) -> dict[_Launc
     """The times of all launches, by what they have in common, with the place of the first."""
     operations = _operations(events)
     kernels = [(index, event) for index, event in enumerate(events) if event.get("cat") == "kernel"]
-    owners = [event["args"].get("External id") if isinstance(event.get("args"), dict) else None for _, event in kernels]
-    many: dict[Any, int] = {}
-    for owner in owners:
-        if type(owner) is int:
-            many[owner] = many.get(owner, 0) + 1
+    many = Counter(_owner(event) for _, event in kernels)
     found: dict[_Launch, tuple[list[float], str]] = {}
-    for (index, event), owner in zip(kernels, owners):
+    for index, event in kernels:
         origin = f"{path}: traceEvents[{index}]"
         with imported.row():
             args = event["args"] if isinstance(event.get("args"), dict) else {}
             elapsed = time(si(number(event.get("dur"), origin, "dur"), _MICROSECONDS), origin, "dur")
-            one = operations.get(owner, _Operation()) if type(owner) is int else _Operation()
             grid = tuple(args["grid"]) if isinstance(args.get("grid"), list) and all(map(size, args["grid"])) else ()
-            launch = _Launch(named(event, "name", origin), grid, device_number(args.get("device", 0), origin), one,
-                             many.get(owner) == 1)
+            one = operations.get(_owner(event), _Operation())
+            does_it = many[_owner(event)] == 1 and _work_of(one) is not None
+            launch = _Launch(named(event, "name", origin), () if does_it else grid, device_number(args.get("device", 0), origin),
+                             one if does_it else _Operation(format=one.format))
             times, _ = found.setdefault(launch, ([], origin))
             if len(times) < MOST_SAMPLES:
                 times.append(elapsed)
@@ -235,7 +245,7 @@ def load(path: Path) -> Imported:
     launches = _launches(events, path, imported)
     if not launches and not imported.left_out:
         raise ResultsError(f"{path}: no kernel of a GPU in it; is this the trace of a program that used one?")
-    if not any(launch.operation.sizes for launch in launches):
+    if not any(one.sizes for one in _operations(events).values()):
         imported.notes.append("no shapes of tensors, so that FLOPs and bytes are unknown; profile(record_shapes=True) records them")
     imported.points = [_point(launch, times, origin) for launch, (times, origin) in launches.items()]
     return imported

@@ -92,6 +92,13 @@ def test_a_view_with_gaps_has_no_bytes(tmp_path, strides, op):
     assert [row["op"] for row in read(tmp_path, "torch-profiler", path).values()] == [op]
 
 
+def test_a_kernel_of_several_operations_is_one_point(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(trace([operation([[4, 6]], [[6, 1]], f"aten::{name}", owner) for owner, name in enumerate(("add", "mul"))] +
+                          [kernel("elementwise", owner) for owner in (0, 1, 1)]))
+    assert [len(row["samples_s"]) for row in read(tmp_path, "torch-profiler", path).values()] == [3]
+
+
 def test_long_names_of_kernels_stay_apart(tmp_path):
     path = tmp_path / "t.json"
     path.write_text(trace([kernel("k" * 3000 + end) for end in "ab"]))
@@ -101,7 +108,7 @@ def test_long_names_of_kernels_stay_apart(tmp_path):
 
 def test_launches_that_differ_are_points_of_their_own(tmp_path, capsys):
     path = tmp_path / "t.json"
-    path.write_text(trace([kernel(), kernel(), kernel(grid=[2, 1, 1]), kernel(device=1), kernel() | {"dur": -1}]))
+    path.write_text(trace([kernel(), kernel(owner=[]), kernel(grid=[2, 1, 1]), kernel(device=1), kernel() | {"dur": -1}]))
     found = read(tmp_path, "torch-profiler", path)
     assert [len(row["samples_s"]) for row in found.values()] == [2, 1, 1]
     errors = capsys.readouterr().err
