@@ -9,8 +9,8 @@ namespace ridgebench {
 
 // The link of --link: a results directory, or what link_of takes. A directory has the rate of its
 // fastest verified steady copy between host and GPU in one direction, "to-device" or "to-host", or
-// "peer", to another GPU. Throws UsageError for a directory without such a row, and for another
-// direction.
+// "peer", to another GPU. Without a verified one that of an imported row counts, whose source says
+// so. Throws UsageError for a directory without such a row, and for another direction.
 Link open_link(const std::string& link, const std::string& direction);
 
 inline constexpr const char* kDirections = "to-device, to-host or peer";

@@ -120,8 +120,16 @@ struct Link {
 // Returns the link of a name in link.cpp, or of byte/s as a number. Throws UsageError.
 Link link_of(const std::string& text);
 
-// Computes how long bytes take over a link.
-PlanAnswer plan_transfer(double bytes, const Link& link);
+// Ranks that each send bytes over a link of their own in a collective of collectives.hpp.
+struct CollectiveQuestion {
+  std::string name;
+  double ranks;
+};
+
+// Computes how long bytes take over a link. With a collective they are its message, and the answer
+// has communication_bytes, those that a rank sends.
+PlanAnswer plan_transfer(double bytes, const Link& link,
+                         const std::optional<CollectiveQuestion>& collective = std::nullopt);
 
 // The names of the links with their rates, for help: "pcie4x16 (31.5 GB/s), ...".
 std::string link_names();
@@ -134,8 +142,9 @@ PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus
 // (2) and also parameters (3), and the bytes that a rank sends in a step (communication_bytes).
 // Stage 0 is data parallelism without ZeRO. Without a stage the answer has `stages`, the four
 // answers. Source: Rajbhandari et al., arXiv 1910.02054, figure 1 and section 7.
+// With a link, answer or stages have link_time_s.
 PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage, double ranks,
-                     const Roofs* device);
+                     const Roofs* device, const std::optional<Link>& link = std::nullopt);
 
 // Computes the bytes of one dense tensor, and whether it fits the device. The shape is sizes joined
 // by x: "49152x12288". The format is any in which values are stored, also in blocks with a scale
@@ -177,6 +186,7 @@ struct FitsQuestion {
   double stage = 0;
   double ranks = 1;
   bool timeline = false;
+  std::optional<Link> link = std::nullopt;  // between the ranks
 };
 PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device);
 

@@ -98,8 +98,8 @@ class Checklist {
 
   // A rank's traffic hides behind the arithmetic of a step if it takes no longer.
   [[nodiscard]] Check communication() const {
-    const double sent = sent_by_all_ranks(state_parts(question_.fits.state), sharding()) /
-                        question_.fits.ranks * fits_["parameters"].get<double>();
+    const double sent = sent_in_a_step(state_parts(question_.fits.state), sharding(),
+                                       fits_["parameters"].get<double>());
     if (sent == 0) return {"communication: nothing is sent", 0, std::nullopt, "s"};
     const double link_s = sent / question_.link->bytes_per_s;
     const double step_s = step_time_s();

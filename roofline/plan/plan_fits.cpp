@@ -195,6 +195,7 @@ PlanAnswer fits_inputs(const FitsQuestion& question, const Roofs& device) {
   set_if(inputs, "parameters", question.state.parameters);
   inputs.update({{"stage", question.stage}, {"ranks", question.ranks}});
   inputs.update(activation_inputs(question.activations));
+  if (question.link) inputs["link"] = question.link->name;
   inputs["device"] = device.name();
   return inputs;
 }
@@ -281,7 +282,7 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
   FitsQuestion question = asked;
   const double parameters = parameters_of(question);
   question.activations = checked(asked.activations);
-  (void)sharding_of(question.stage, question.ranks);  // checks both
+  const Sharding sharding = sharding_of(question.stage, question.ranks);
   const Capacity memory = capacity_of(&device, 1).value();
   if (question.timeline) check_timeline(question.activations);
   const std::vector<Part> parts = parts_of(question);
@@ -302,7 +303,11 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
                                {"bytes", part.bytes},
                                {"ranks", part.ranks}});
   }
-  add_host(answer, state_parts(question.state), parameters);
+  const std::vector<StatePart> state = state_parts(question.state);
+  add_host(answer, state, parameters);
+  if (question.ranks > 1) {
+    add_communication(answer, sent_in_a_step(state, sharding, parameters), question.link);
+  }
   const bool fits = answer["fits"].get<bool>();
   answer["changes"] = fits ? PlanAnswer::array() : Changes(question, memory.bytes).found();
   answer["terms"] = fits_terms(question.activations);

@@ -7,6 +7,7 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/nullable.hpp"
+#include "roofline/plan/collectives.hpp"
 #include "roofline/plan/network.hpp"
 #include "roofline/plan/plan.hpp"
 #include "roofline/plan/plan_parts.hpp"
@@ -40,7 +41,7 @@ class Ways {
     own.micro_batches = std::min(own.micro_batches, own.batch);
     return {fmt::format("ZeRO stage {:g}", stage),
             parameters_ * bytes_on_all_ranks(parts_, sharding) / question_.ranks, kept(own),
-            parameters_ * sent_by_all_ranks(parts_, sharding) / question_.ranks};
+            sent_in_a_step(parts_, sharding, parameters_)};
   }
 
   // Every rank has some heads, and a part of each matrix and of each token's activations. The
@@ -48,14 +49,13 @@ class Ways {
   // four times a layer, a reduce-scatter and an all-gather of tokens x width elements.
   [[nodiscard]] std::optional<Way> tensor() const {
     constexpr double kSums = 4;
-    constexpr double kPassesOfASum = 2;
     const double ranks = question_.ranks;
     const bool divides = std::ranges::all_of(model_.attentions, [&](const Attention& a) {
       return std::fmod(static_cast<double>(a.heads), ranks) == 0;
     });
     if (!divides) return std::nullopt;
     return Way{"tensor", all_state() / ranks, kept(question_.activations) / ranks,
-               kSums * kPassesOfASum * layers() * tensor_bytes() * (ranks - 1) / ranks};
+               kSums * layers() * sent_by_a_rank("all-reduce", tensor_bytes(), ranks)};
   }
 
   // Every rank has some layers, and the one with the most of them decides. Of the micro-batches,

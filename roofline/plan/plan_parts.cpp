@@ -104,6 +104,12 @@ double peak_of_device(std::optional<double> peak, const Roofs* device, FormatPai
   return found.per_s;
 }
 
+void add_communication(nlohmann::ordered_json& answer, double sent_bytes,
+                       const std::optional<Link>& link) {
+  answer["communication_bytes"] = sent_bytes;
+  if (link) answer["link_time_s"] = finite("time", sent_bytes / link->bytes_per_s);
+}
+
 std::string joined_notes(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) {

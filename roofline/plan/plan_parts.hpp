@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/common/format.hpp"
+#include "roofline/plan/plan.hpp"
 #include "roofline/plan/state.hpp"
 #include "roofline/roofs.hpp"
 
@@ -56,6 +57,11 @@ std::optional<double> updated_parameters(const WorkQuestion& question);
 // and `peak_from`.
 double peak_of_device(std::optional<double> peak, const Roofs* device, FormatPair format,
                       nlohmann::ordered_json& inputs);
+
+// Sets communication_bytes, those that a rank sends in a step, and with a link link_time_s: if each
+// rank has a link of its own, and nothing is sent while the rank computes.
+void add_communication(nlohmann::ordered_json& answer, double sent_bytes,
+                       const std::optional<Link>& link);
 
 // Returns notes joined by semicolons; empty ones do not count.
 std::string joined_notes(const std::vector<std::string>& notes);

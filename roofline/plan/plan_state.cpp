@@ -53,11 +53,11 @@ PlanAnswer echo(const char* plan, const StateQuestion& question) {
 
 // One stage of ZeRO: the bytes of a rank and what it sends.
 PlanAnswer stage_answer(const StateQuestion& question, const Sharding& sharding,
-                        const std::optional<Capacity>& capacity) {
+                        const std::optional<Capacity>& capacity, const std::optional<Link>& link) {
   PlanAnswer answer = PlanAnswer::object();
   complete(answer, question, sharding, capacity);
-  const double sent = sent_by_all_ranks(state_parts(question), sharding) / sharding.ranks;
-  answer["communication_bytes"] = sent * answer["parameters"].get<double>();
+  const auto parameters = answer["parameters"].get<double>();
+  add_communication(answer, sent_in_a_step(state_parts(question), sharding, parameters), link);
   return answer;
 }
 
@@ -78,15 +78,16 @@ PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus
 }
 
 PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage, double ranks,
-                     const Roofs* device) {
+                     const Roofs* device, const std::optional<Link>& link) {
   const Sharding sharding = sharding_of(stage.value_or(0), ranks);
   PlanAnswer answer = echo("zero", question);
   set_if(answer["inputs"], "stage", stage);
   answer["inputs"]["ranks"] = ranks;
+  if (link) answer["inputs"]["link"] = link->name;
   if (device != nullptr) answer["inputs"]["device"] = device->name();
   const auto capacity = capacity_of(device, 1);
   if (stage) {
-    answer.update(stage_answer(question, sharding, capacity));
+    answer.update(stage_answer(question, sharding, capacity, link));
   } else {
     answer["terms"] = PlanAnswer::array();
     for (const StatePart& part : state_parts(question)) {
@@ -95,9 +96,12 @@ PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage,
     answer["stages"] = PlanAnswer::array();
     for (const double one : kStages) {
       PlanAnswer row{{"stage", one}};
-      row.update(stage_answer(question, {one, ranks}, capacity));
+      row.update(stage_answer(question, {one, ranks}, capacity, link));
       answer["stages"].push_back(std::move(row));
     }
+  }
+  if (link) {
+    answer["terms"].push_back(term("rate of the link, one direction", link->bytes_per_s, "byte/s"));
   }
   add_note(answer, "per rank; activations are not counted", question);
   return answer;

@@ -7,6 +7,7 @@
 
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
+#include "roofline/plan/collectives.hpp"
 #include "roofline/plan/plan.hpp"
 #include "roofline/plan/plan_parts.hpp"
 #include "roofline/units.hpp"
@@ -77,17 +78,28 @@ std::string link_names() {
   return names;
 }
 
-PlanAnswer plan_transfer(double bytes, const Link& link) {
+PlanAnswer plan_transfer(double bytes, const Link& link,
+                         const std::optional<CollectiveQuestion>& collective) {
   positive("--bytes", bytes);
-  return {{"plan", "transfer"},
-          {"inputs", {{"bytes", bytes}, {"link", link.name}, {"rate_from", link.source}}},
-          {"time_s", finite("time", bytes / link.bytes_per_s)},
-          {"terms", PlanAnswer::array(
-                        {term("rate of the link, one direction", link.bytes_per_s, "byte/s")})},
-          {"note", link.measured
-                       ? "the rate is that of the fastest copy: a smaller one takes longer"
-                       : "headers and the time to the first byte are not counted: a copy takes "
-                         "longer"}};
+  PlanAnswer inputs{{"bytes", bytes}, {"link", link.name}, {"rate_from", link.source}};
+  PlanAnswer answer{{"plan", "transfer"}};
+  double sent = bytes;
+  std::string note =
+      link.measured ? "the rate is that of the fastest copy: a smaller one takes longer"
+                    : "headers and the time to the first byte are not counted: a copy takes longer";
+  if (collective) {
+    inputs["collective"] = collective->name;
+    inputs["ranks"] = whole("--ranks", collective->ranks);
+    sent = sent_by_a_rank(collective->name, bytes, collective->ranks);
+    answer["communication_bytes"] = sent;
+    note += "; each rank sends over a link of its own, and the network sums nothing";
+  }
+  answer["inputs"] = std::move(inputs);
+  answer["time_s"] = finite("time", sent / link.bytes_per_s);
+  answer["terms"] =
+      PlanAnswer::array({term("rate of the link, one direction", link.bytes_per_s, "byte/s")});
+  answer["note"] = std::move(note);
+  return answer;
 }
 
 }  // namespace ridgebench

@@ -191,4 +191,9 @@ double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sh
   return volume * (sharding.ranks - 1);
 }
 
+double sent_in_a_step(const std::vector<StatePart>& parts, const Sharding& sharding,
+                      double parameters) {
+  return sent_by_all_ranks(parts, sharding) / sharding.ranks * parameters;
+}
+
 }  // namespace ridgebench

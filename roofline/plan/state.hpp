@@ -67,4 +67,8 @@ double host_link_bytes(const std::vector<StatePart>& parts);
 // Returns the bytes that a rank sends per parameter and step, times the ranks.
 double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding);
 
+// Returns the bytes that a rank of a model of `parameters` sends in a step.
+double sent_in_a_step(const std::vector<StatePart>& parts, const Sharding& sharding,
+                      double parameters);
+
 }  // namespace ridgebench

@@ -8,12 +8,14 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/nullable.hpp"
+#include "roofline/plan/collectives.hpp"
 #include "roofline/plan/network.hpp"
 #include "roofline/plan/state.hpp"
 #include "roofline/prediction.hpp"
 #include "roofline/transformer/operations.hpp"
 #include "roofline/transformer/prediction_notes.hpp"
 #include "roofline/transformer/step_work.hpp"
+#include "roofline/transformer/tensor_parallel.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -49,7 +51,8 @@ class Predictor {
   Predictor(const Operation& matmul, const Transformer& model, const TransformerQuestion& question,
             const Roofs& roofs, const AchievedTime& achieved)
       : matmul_(matmul),
-        model_(model),
+        whole_(model),
+        model_(shard_of(model, question.ranks)),
         question_(question),
         roofs_(roofs),
         achieved_(achieved),
@@ -109,8 +112,10 @@ class Predictor {
              question_.cache ? question_.cache->name : std::string(info(cache_format_).name)},
             {"context", question_.context},
             {"layers", model_.layers},
-            {"parameters", parameters(model_)},
-            {"active_parameters", active_parameters(model_)},
+            {"parameters", parameters(whole_)},
+            {"active_parameters", active_parameters(whole_)},
+            {"ranks", question_.ranks},
+            {"link", question_.link ? ordered_json(question_.link->name) : nullptr},
             {"weights_bytes", weights_bytes()},
             {"kv_cache_bytes_per_token", cached_elements(model_) * cache_element_bytes()},
             {"memory_bytes", nullable(roofs_.memory_bytes())},
@@ -226,8 +231,22 @@ class Predictor {
     if (phase == Phase::decode) {
       reply["attention_achieved_s"] = nullable(attention_achieved_s({batch, question_.context}));
     }
+    add_communication(reply, tokens);
     add_memory(reply, phase, batch);
     return reply;
+  }
+
+  // A rank sends its part of the sums of the residual stream; null without ranks.
+  void add_communication(ordered_json& reply, std::int64_t tokens) const {
+    reply["communication_bytes"] = nullptr;
+    reply["link_time_s"] = nullptr;
+    if (question_.ranks == 1) return;
+    const double stream = static_cast<double>(tokens) * static_cast<double>(model_.width) *
+                          info(cache_format_).storage_bytes;
+    const double sent = sums_in_forward_pass(model_) *
+                        sent_by_a_rank("all-reduce", stream, static_cast<double>(question_.ranks));
+    reply["communication_bytes"] = sent;
+    if (question_.link) reply["link_time_s"] = sent / question_.link->bytes_per_s;
   }
 
   // Inference holds the weights and the cache, training its state and the activations.
@@ -318,7 +337,8 @@ class Predictor {
   }
 
   const Operation& matmul_;
-  const Transformer& model_;
+  const Transformer& whole_;
+  Transformer model_;  // of one rank
   const TransformerQuestion& question_;
   const Roofs& roofs_;
   const AchievedTime& achieved_;

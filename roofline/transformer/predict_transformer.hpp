@@ -23,6 +23,8 @@ struct TransformerQuestion {
   std::optional<StoredFormat> cache = std::nullopt;    // of keys and values
   bool training = false;     // else prefill of one sequence, and decode of each batch
   StateQuestion state = {};  // of training; the model has the parameters
+  std::int64_t ranks = 1;    // of tensor parallelism, which training does not have
+  std::optional<Link> link = std::nullopt;  // between the ranks
 };
 
 // The measured operation that computes the scores and the values of decoding in one kernel.
@@ -37,9 +39,10 @@ using AchievedTime = std::function<std::optional<double>(std::string_view operat
 // the rates that `predict matmul` has. Weights have the format of the products, that of `weights`
 // or that of the model's quantization_config. A training step also has the work of step_work.hpp
 // and the optimizer's step of plan/state.hpp, and it fits if the state and the activations of
-// plan_fits do. Attention has the output format of the products, and
-// so have keys and values without `cache`. Throws UsageError for sizes out of range, or if the
-// device lacks a rate.
+// plan_fits do. With ranks, work, times and memory are those of one rank, whose part of the model
+// is that of tensor_parallel.hpp, and communication_bytes is what it sends in a phase. Attention
+// has the output format of the products, and so have keys and values without `cache`. Throws
+// UsageError for sizes out of range, or if the device lacks a rate.
 nlohmann::ordered_json predict_transformer(const Operation& matmul, const Transformer& model,
                                            const TransformerQuestion& question, const Roofs& roofs,
                                            const AchievedTime& achieved);

@@ -79,6 +79,11 @@ std::vector<std::string> prediction_notes(const Transformer& model, const NoteFa
         "it can");
   }
   add_phase_notes(model, facts, notes);
+  if (facts.question.ranks > 1) {
+    notes.emplace_back(
+        "FLOPs, bytes, times and memory are those of one rank; its time on the link comes after "
+        "that of the products, unless the two overlap");
+  }
   if (facts.missing_peak) notes.push_back(*facts.missing_peak);
   if (facts.launch_floor_s) {
     notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",

@@ -7,15 +7,7 @@
 #include "harness/results/measured_links.hpp"
 
 namespace ridgebench {
-namespace {
-
-// A link between GPUs; of a results directory the copies from GPU to GPU.
-std::optional<Link> link_between_gpus(const std::string& link) {
-  if (link.empty()) return std::nullopt;
-  return open_link(link, "peer");
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void add_plan_parallel(CLI::App& plan) {
   struct State : PlanOptions {

@@ -109,6 +109,7 @@ void add_plan_zero(CLI::App& plan) {
     StateQuestion question;
     std::optional<double> stage;
     double ranks = 0;
+    std::string link;
   };
   const auto state = std::make_shared<State>();
   CLI::App& app =
@@ -118,11 +119,13 @@ void add_plan_zero(CLI::App& plan) {
              "0: nothing is sharded, 1: optimizer states, 2: and gradients, 3: and parameters; "
              "default: a table of all");
   add_number(app, "--ranks", state->ranks, "Number of ranks that share the state")->required();
+  add_link(app, state->link)->check(not_empty());
   add_plan_device(app, *state);
   add_plan_json(app, *state);
   app.callback([state] {
     const auto roofs = state->roofs();
-    print_plan(*state, plan_zero(state->question, state->stage, state->ranks, roofs.get()));
+    print_plan(*state, plan_zero(state->question, state->stage, state->ranks, roofs.get(),
+                                 link_between_gpus(state->link)));
   });
 }
 
@@ -166,6 +169,7 @@ void add_plan_fits(CLI::App& plan) {
   struct State : PlanOptions {
     FitsQuestion question;
     std::string model;
+    std::string link;
   };
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand(
@@ -173,6 +177,7 @@ void add_plan_fits(CLI::App& plan) {
   add_state_options(app, state->question.state, "Parameters: 70B; default: those of --model");
   add_number(app, "--stage", state->question.stage, "Stage of ZeRO, 0 to 3 (0)");
   add_number(app, "--ranks,--gpus", state->question.ranks, "Devices that share the state (1)");
+  add_link(app, state->link)->check(not_empty());
   add_activation_options(app, state->question.activations, state->model);
   app.add_flag("--timeline", state->question.timeline,
                "Also what lives in each phase of a step of plain layers");
@@ -182,6 +187,7 @@ void add_plan_fits(CLI::App& plan) {
   app.get_option("--on")->required();
   app.callback([state] {
     resolve(state->question.activations, *state, state->model);
+    state->question.link = link_between_gpus(state->link);
     print_plan(*state, plan_fits(state->question, *state->roofs()));
   });
 }

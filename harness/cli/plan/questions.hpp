@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "roofline/plan/plan.hpp"
@@ -39,6 +40,10 @@ void resolve(ActivationQuestion& question, const PlanOptions& options, const std
 
 // The link of a transfer, which open_link of harness/results/measured_links.hpp takes.
 CLI::Option* add_link(CLI::App& app, std::string& link);
+
+// The link between GPUs, of a results directory that of its copies from GPU to GPU; empty without
+// a name.
+std::optional<Link> link_between_gpus(const std::string& link);
 
 // Prints an answer as text, or as JSON for --json.
 void print_plan(const PlanOptions& options, const PlanAnswer& answer);

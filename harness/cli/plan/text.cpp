@@ -85,6 +85,7 @@ constexpr std::array kResults{Result{"flops", "FLOP"},
                               Result{"intensity_flop_per_byte", "FLOP/B", "intensity"},
                               Result{"bytes_per_parameter", "byte"},
                               Result{"communication_bytes", "byte"},
+                              Result{"link_time_s", "s", "time on the link"},
                               Result{"memory_bytes", "byte"},
                               Result{"usable_bytes", "byte"}};
 
@@ -94,6 +95,8 @@ constexpr std::array kVerdicts{"fits", "fits_usable", "view", "pass"};
 std::string stages_text(const PlanAnswer& stages) {
   std::vector<Texts> table{
       {"stage", "parameters", "bytes per parameter", "bytes", "sent per step"}};
+  const bool linked = stages.front().contains("link_time_s");
+  if (linked) table.front().emplace_back("link");
   Texts verdicts;
   for (const char* const key : kVerdicts) {
     if (stages.front().contains(key)) verdicts.emplace_back(key);
@@ -105,6 +108,7 @@ std::string stages_text(const PlanAnswer& stages) {
                 fmt::format("{:.6g}", row["bytes_per_parameter"].get<double>()),
                 with_unit(row["bytes"].get<double>(), "B"),
                 with_unit(row["communication_bytes"].get<double>(), "B")};
+    if (linked) cells.push_back(with_unit(row["link_time_s"].get<double>(), "s"));
     for (const std::string& key : verdicts) cells.emplace_back(row[key].get<bool>() ? "yes" : "no");
     table.push_back(std::move(cells));
   }

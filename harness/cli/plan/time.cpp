@@ -13,6 +13,7 @@
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
+#include "roofline/plan/collectives.hpp"
 #include "roofline/transformer/transformer.hpp"
 
 namespace ridgebench {
@@ -103,6 +104,11 @@ CLI::Option* add_link(CLI::App& app, std::string& link) {
                         "or a name that `plan transfer --help` lists");
 }
 
+std::optional<Link> link_between_gpus(const std::string& link) {
+  if (link.empty()) return std::nullopt;
+  return open_link(link, "peer");
+}
+
 void add_plan_train(CLI::App& plan) {
   struct State : TimeOptions<TrainQuestion> {
     std::string mfu;
@@ -178,6 +184,13 @@ void add_plan_transfer(CLI::App& plan) {
     double bytes = 0;
     std::string link;
     std::string direction = "to-device";
+    std::string collective;
+    std::optional<double> ranks;
+
+    [[nodiscard]] std::optional<CollectiveQuestion> question() const {
+      if (collective.empty()) return std::nullopt;
+      return CollectiveQuestion{collective, *ranks};
+    }
   };
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("transfer", "Compute how long bytes take over a link");
@@ -189,9 +202,18 @@ void add_plan_transfer(CLI::App& plan) {
   app.add_option("--direction", state->direction,
                  fmt::format("Of the copies of a results directory: {}", kDirections))
       ->capture_default_str();
+  CLI::Option* collective =
+      app.add_option("--collective", state->collective,
+                     "The bytes are the message of a collective of ranks with a link each: " +
+                         collective_names())
+          ->check(not_empty());
+  CLI::Option* ranks = add_number(app, "--ranks", state->ranks, "Number of ranks of a collective");
+  collective->needs(ranks);
+  ranks->needs(collective);
   add_plan_json(app, *state);
   app.callback([state] {
-    print_plan(*state, plan_transfer(state->bytes, open_link(state->link, state->direction)));
+    print_plan(*state, plan_transfer(state->bytes, open_link(state->link, state->direction),
+                                     state->question()));
   });
 }
 

@@ -19,6 +19,8 @@
 namespace ridgebench {
 namespace {
 
+constexpr double kMostRanks = 1 << 20;
+
 struct ModelOptions {
   std::string config;
   std::string batches = "1";
@@ -28,6 +30,8 @@ struct ModelOptions {
   std::string cache;
   std::string device;
   bool training = false;
+  std::string ranks = "1";
+  std::string link;
   StateQuestion state;
   bool precision_given = false;
   OutputOptions output;
@@ -85,13 +89,16 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
   const Transformer model = open_transformer(options.config);
   if (options.output.csv()) print_model_warnings(model);
   const FormatPair products = format_of_products(matmul, options.format);
-  const TransformerQuestion question{.batches = counts_of("--batch", options.batches, kMostTokens),
-                                     .context = count_of("--context", options.context, kMostTokens),
-                                     .format = products,
-                                     .weights = stored_as("--weights", options.weights),
-                                     .cache = stored_as("--cache", options.cache),
-                                     .training = options.training,
-                                     .state = state_of(options, products)};
+  const TransformerQuestion question{
+      .batches = counts_of("--batch", options.batches, kMostTokens),
+      .context = count_of("--context", options.context, kMostTokens),
+      .format = products,
+      .weights = stored_as("--weights", options.weights),
+      .cache = stored_as("--cache", options.cache),
+      .training = options.training,
+      .state = state_of(options, products),
+      .ranks = count_of("--tensor-parallel", options.ranks, kMostRanks),
+      .link = link_between_gpus(options.link)};
   const Roofs roofs = open_roofs(options.device);
   const Operation& attention = Registry::instance().operation(kAttentionDecode);
   const Format cache = product_format(question.format);
@@ -157,6 +164,13 @@ void add_predict_model_command(CLI::App& predict) {
                         "A training step of batch x context tokens instead of prefill and decode");
   add_optimizer(*command, options->state)->needs(training);
   CLI::Option* precision = add_precision(*command, options->state)->needs(training);
+  CLI::Option* ranks =
+      command
+          ->add_option("--tensor-parallel", options->ranks,
+                       "Devices that share each layer: prints what one of them computes and sends")
+          ->capture_default_str()
+          ->excludes(training);
+  add_link(*command, options->link)->check(not_empty())->needs(ranks);
   options->output.add_to(*command, "Print CSV: a line per operation");
   command->callback([options, precision] {
     options->precision_given = precision->count() > 0;

@@ -95,6 +95,12 @@ Texts sums_of(const ordered_json& phase) {
     sums[2] +=
         fmt::format(", achieved {} of one layer", in_unit(phase["attention_achieved_s"], "s"));
   }
+  if (!phase["communication_bytes"].is_null()) {
+    sums.push_back(fmt::format("sent by a rank: {}", in_unit(phase["communication_bytes"], "B")));
+  }
+  if (!phase["link_time_s"].is_null()) {
+    sums.back() += fmt::format(", {} on the link", in_unit(phase["link_time_s"], "s"));
+  }
   if (!phase["kv_cache_bytes"].is_null()) {
     sums.push_back(fmt::format("KV cache: {}", in_unit(phase["kv_cache_bytes"], "B")));
   }
@@ -123,6 +129,10 @@ Texts facts_of(const ordered_json& answer) {
               ? ""
               : fmt::format(" with weights in {}", answer["weights_format"].get<std::string>())),
       fmt::format("KV cache: {} per token", in_unit(answer["kv_cache_bytes_per_token"], "B"))};
+  if (answer["ranks"].get<std::int64_t>() > 1) {
+    facts.push_back(
+        fmt::format("one of {} ranks of tensor parallelism", answer["ranks"].get<std::int64_t>()));
+  }
   if (!answer["optimizer"].is_null()) {
     facts.push_back(fmt::format("training state: {} with {}",
                                 answer["precision"].get<std::string>(),

@@ -1,0 +1,22 @@
+// Tensor parallelism: every rank computes a part of each layer, and the ranks sum their outputs.
+#pragma once
+
+#include <cstdint>
+
+#include "roofline/transformer/transformer.hpp"
+
+namespace ridgebench {
+
+// Returns what one of `ranks` ranks holds and computes of a model: its share of the heads, of the
+// outputs of networks, and of the vocabulary, which is filled up to a multiple of the ranks. Fewer
+// heads of keys and values than ranks are on several ranks each. The residual stream, its routers
+// and learned positions are on every rank. Source: Shoeybi et al., arXiv 1909.08053, section 3.
+// Throws UsageError if the ranks do not divide the heads or the width of a network, and for layers
+// that are no plain attention or networks.
+Transformer shard_of(const Transformer& model, std::int64_t ranks);
+
+// Sums over all ranks of the residual stream in a forward pass: after each attention, and after
+// each network.
+double sums_in_forward_pass(const Transformer& model);
+
+}  // namespace ridgebench

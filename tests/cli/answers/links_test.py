@@ -1,0 +1,84 @@
+"""Links between ranks: collectives, ZeRO, and tensor parallelism; rates of links that another tool measured."""
+
+import pytest
+from command_line import ROOT, answer, refused, ridgebench
+
+from ridgebench.exchange.importers import nccl_tests
+
+NVLINK4 = 450e9
+
+
+def plan(words: str) -> dict:
+    return answer("plan", *words.split())
+
+
+@pytest.mark.parametrize(("name", "share"), [("all-reduce", 7 / 4), ("all-gather", 7 / 8), ("reduce-scatter", 7 / 8), ("all-to-all", 7 / 8),
+                                             ("broadcast", 1)])
+def test_a_collective_takes_the_time_of_what_a_rank_sends(name, share):
+    reply = plan(f"transfer --bytes 1G --link nvlink4 --collective {name} --ranks 8")
+    assert reply["communication_bytes"] == pytest.approx(share * 1e9)
+    assert reply["time_s"] == pytest.approx(share * 1e9 / NVLINK4)
+    assert (reply["inputs"]["collective"], reply["inputs"]["ranks"]) == (name, 8)
+    assert "each rank sends over a link of its own" in reply["note"]
+    assert plan(f"transfer --bytes 1G --link nvlink4 --collective {name} --ranks 1")["time_s"] == 0
+
+
+def test_collectives_send_what_nccl_tests_counts():
+    names = {"all-reduce": "all_reduce", "all-gather": "all_gather", "reduce-scatter": "reduce_scatter", "all-to-all": "alltoall",
+             "broadcast": "broadcast"}
+    for ranks in (2, 8, 72):
+        for name, theirs in names.items():
+            reply = plan(f"transfer --bytes 1G --link 1G --collective {name} --ranks {ranks}")
+            assert reply["communication_bytes"] == pytest.approx(1e9 * nccl_tests._FACTORS[theirs](ranks))
+
+
+def test_a_collective_needs_its_ranks():
+    for words, part in (("--collective all-reduce", "--ranks"), ("--ranks 8", "--collective"),
+                        ("--collective gossip --ranks 8", "'gossip'; allowed: all-reduce"),
+                        ("--collective all-reduce --ranks 1.5", "--ranks is 1.5")):
+        refused(ridgebench("plan", "transfer", "--bytes", "1G", "--link", "1G", *words.split()), part)
+
+
+def test_zero_and_fits_have_the_time_of_their_link():
+    for row in plan("zero --params 70B --ranks 8 --link nvlink4")["stages"]:
+        assert row["link_time_s"] == pytest.approx(row["communication_bytes"] / NVLINK4)
+    one = plan("zero --params 70B --ranks 8 --stage 3 --link nvlink4")
+    fits = plan("fits --params 70B --ranks 8 --stage 3 --layers 2 --width 64 --batch 8 --link nvlink4 --on h100-sxm")
+    for key in ("communication_bytes", "link_time_s"):
+        assert fits[key] == one[key] and one[key] > 0
+    assert "link_time_s" not in plan("zero --params 70B --ranks 8 --stage 3")
+    assert "communication_bytes" not in plan("fits --params 1B --layers 2 --width 64 --batch 8 --on h100-sxm")
+    text = ridgebench("plan", "zero", "--params", "70B", "--ranks", "8", "--link", "nvlink4").stdout
+    assert "sent per step      link\n" in text
+
+
+def test_a_rank_of_tensor_parallelism_sends_two_sums_a_layer():
+    reply = answer("predict", "model", "llama-3-70b", "--on", "h100-sxm", "--batch", "16", "--tensor-parallel", "8", "--link", "nvlink4")
+    whole = answer("predict", "model", "llama-3-70b", "--on", "h100-sxm", "--batch", "16")
+    assert (reply["ranks"], reply["link"], whole["ranks"], whole["link"]) == (8, "nvlink4", 1, None)
+    assert reply["parameters"] == whole["parameters"] and reply["weights_bytes"] == whole["weights_bytes"] / 8
+    for one, all_of_it in zip(reply["phases"], whole["phases"]):
+        assert one["communication_bytes"] == 80 * 2 * 2 * one["tokens"] * 8192 * 2 * 7 / 8
+        assert one["link_time_s"] == pytest.approx(one["communication_bytes"] / NVLINK4)
+        assert one["flops"] == pytest.approx(all_of_it["flops"] / 8)
+        assert (one["fits"], all_of_it["fits"]) == (True, False)
+        assert all_of_it["communication_bytes"] is all_of_it["link_time_s"] is None
+    assert any("one rank" in note for note in reply["notes"])
+
+
+@pytest.mark.parametrize(("words", "part"), [
+    ("--tensor-parallel 3", "--tensor-parallel is 3; allowed: a divisor of the 32 heads"), ("--tensor-parallel 0", "--tensor-parallel"),
+    ("--tensor-parallel 8 --training", "--training"), ("--link nvlink4", "--tensor-parallel"),
+    ("--tensor-parallel 8 --link usb", "'usb'")])
+def test_ranks_that_a_model_cannot_have(words, part):
+    refused(ridgebench("predict", "model", "llama-3-8b", "--on", "h100-sxm", *words.split()), part)
+
+
+def test_copies_that_another_tool_measured(tmp_path):
+    out = tmp_path / "imported"
+    done = ridgebench("import", "nvbandwidth", ROOT / "tests/data/imports/nvbandwidth.json", "--buffer-size", "512", "-o", out)
+    assert done.returncode == 0, done.stderr
+    reply = plan(f"transfer --bytes 55.32G --link {out}")
+    assert reply["time_s"] == pytest.approx(1)
+    assert reply["inputs"]["rate_from"].endswith("@cuda:0, unverified")
+    assert plan(f"zero --params 1G --ranks 2 --stage 0 --link {out}")["terms"][-1]["value"] == pytest.approx(396.5e9)
