@@ -6,6 +6,7 @@
 
 #include "roofline/plan/state.hpp"
 #include "roofline/transformer/operations.hpp"
+#include "roofline/transformer/tensor_parallel.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -80,9 +81,11 @@ std::vector<std::string> prediction_notes(const Transformer& model, const NoteFa
   }
   add_phase_notes(model, facts, notes);
   if (facts.question.ranks > 1) {
-    notes.emplace_back(
+    notes.push_back(fmt::format(
         "FLOPs, bytes, times and memory are those of one rank; its time on the link comes after "
-        "that of the products, unless the two overlap");
+        "that of the products, unless the two overlap; the latency of the link, which each of {:g} "
+        "sums takes, is not counted",
+        sums_in_forward_pass(model)));
   }
   if (facts.missing_peak) notes.push_back(*facts.missing_peak);
   if (facts.launch_floor_s) {

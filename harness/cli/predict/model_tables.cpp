@@ -95,12 +95,6 @@ Texts sums_of(const ordered_json& phase) {
     sums[2] +=
         fmt::format(", achieved {} of one layer", in_unit(phase["attention_achieved_s"], "s"));
   }
-  if (!phase["communication_bytes"].is_null()) {
-    sums.push_back(fmt::format("sent by a rank: {}", in_unit(phase["communication_bytes"], "B")));
-  }
-  if (!phase["link_time_s"].is_null()) {
-    sums.back() += fmt::format(", {} on the link", in_unit(phase["link_time_s"], "s"));
-  }
   if (!phase["kv_cache_bytes"].is_null()) {
     sums.push_back(fmt::format("KV cache: {}", in_unit(phase["kv_cache_bytes"], "B")));
   }
@@ -112,6 +106,16 @@ Texts sums_of(const ordered_json& phase) {
     sums.emplace_back(phase["fits"].get<bool>() ? "fits" : "does not fit");
   }
   return sums;
+}
+
+// Empty without ranks.
+Texts links_of(const ordered_json& phase) {
+  if (phase["communication_bytes"].is_null()) return {};
+  std::string sent = fmt::format("a rank sends {}", in_unit(phase["communication_bytes"], "B"));
+  if (!phase["link_time_s"].is_null()) {
+    sent += fmt::format(", which takes {} on the link", in_unit(phase["link_time_s"], "s"));
+  }
+  return {sent};
 }
 
 Texts facts_of(const ordered_json& answer) {
@@ -172,6 +176,7 @@ std::string model_text(const ordered_json& answer) {
   for (const ordered_json& phase : answer["phases"]) {
     text += fmt::format("\n{}\n{}{}\n", title_of(phase), padded_table(table_of(phase)),
                         fmt::join(sums_of(phase), "; "));
+    for (const std::string& line : links_of(phase)) text += line + "\n";
   }
   return text + "\n" + notes_text(answer, "note: {}\n");
 }
@@ -185,6 +190,7 @@ std::string model_markdown(const ordered_json& answer) {
     text += fmt::format("\n### {}\n\n", title_of(phase));
     text += markdown_table(table_of(phase));
     text += fmt::format("\n- {}\n", fmt::join(sums_of(phase), "\n- "));
+    for (const std::string& line : links_of(phase)) text += "- " + line + "\n";
   }
   return text + "\n" + notes_text(answer, "Note: {}.\n", markdown_text);
 }
