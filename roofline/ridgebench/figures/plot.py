@@ -13,6 +13,7 @@ from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 from ridgebench.data.data_sheets import find_sheet
 from ridgebench.data.each_once import each_once
+from ridgebench.data.program import ask
 from ridgebench.data.records import Run, load_run
 from ridgebench.data.steps import holds_step, load_steps
 from ridgebench.data.view import View, make_view
@@ -21,7 +22,7 @@ from ridgebench.figures.page.drawing import file_name, save_all
 from ridgebench.figures.page.runs import devices_of, make_runs
 from ridgebench.figures.page.style import THEMES, is_pair
 
-from .page import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, step, time_vs_size, working_set
+from .page import error_vs_speed, external, links, multiples, parallelism, power, roofline, runs_figure, step, time_vs_size, working_set
 from .slides import lecture_figure as lecture
 from .slides import options as lecture_options
 
@@ -34,6 +35,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         help="overlay this data sheet, e.g. h100-sxm; may be repeated")
     parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
                         help="also draw what `ridgebench import` made of another tool's file; may be repeated")
+    parser.add_argument("--link", metavar="LINK", action="append", default=[],
+                        help="a roof of copies and collectives, as `plan transfer --link` takes it, e.g. nvlink4; may be repeated")
     parser.add_argument("--device", help="device to draw, or `all`; default: the first with rows")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures, without one the current folder")
@@ -52,11 +55,17 @@ def _figures(view: View, options: argparse.Namespace) -> dict[str, Callable]:
     """Functions that draw the figures of a run by file name; those of all rows come first."""
     if options.style == "lecture":
         return lecture.figures(view, options)
-    drawn = reference_figures(view, options.formats.numbers)
+    drawn = reference_figures(view, options.formats.numbers, _links(options))
     return drawn if options.style == "reference" else drawn | lecture.figures_if_any(view, options)
 
 
-def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callable]:
+def _links(options: argparse.Namespace) -> tuple[links.Link, ...]:
+    """The links of --link with the rates that the program has for them. Raises ResultsError."""
+    rates = {name: ask("plan", "transfer", "--bytes", "1", "--link", name)["terms"][0]["value"] for name in options.link}
+    return tuple(links.Link(name, bytes_per_s) for name, bytes_per_s in rates.items())
+
+
+def reference_figures(view: View, numbers: tuple[str, ...], roofs_of_links: tuple[links.Link, ...] = ()) -> dict[str, Callable]:
     """The figures of all rows; `numbers` chooses formats, none of them means all."""
     drawn: dict[str, Callable] = {"roofline": partial((multiples if multiples.wanted(view) else roofline).draw, view)}
     if view.points:  # the others are only of verified rows
@@ -65,6 +74,8 @@ def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callabl
         drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
     if power.placed(view):
         drawn["power"] = partial(power.draw, view)
+    if links.wanted(view, roofs_of_links):
+        drawn["links"] = partial(links.draw, view, roofs_of_links)
     for name, figure in {"working-set": working_set, "parallelism": parallelism}.items():
         drawn |= {name: partial(figure.draw, view)} if figure.panels(view) else {}
     for name in view.formats:
@@ -93,7 +104,7 @@ def _open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
 
 
 def _refuse_options_of_runs(options: argparse.Namespace, folder: Path) -> None:
-    given = {name: getattr(options, name) for name in ("on", "roof", "points", "device", "style", "op", "format", "point", "paper")}
+    given = {name: getattr(options, name) for name in ("on", "roof", "points", "link", "device", "style", "op", "format", "point", "paper")}
     given["formats"] = options.formats.numbers
     for name in (name for name, value in given.items() if value):
         raise ResultsError(f"--{name} is of the figures of a run, and {folder} holds a step; allowed: --theme, --out, --formats svg,pdf,png")

@@ -29,7 +29,7 @@ def test_collectives_send_what_nccl_tests_counts():
     for ranks in (2, 8, 72):
         for name, theirs in names.items():
             reply = plan(f"transfer --bytes 1G --link 1G --collective {name} --ranks {ranks}")
-            assert reply["communication_bytes"] == pytest.approx(1e9 * nccl_tests._FACTORS[theirs](ranks))
+            assert reply["communication_bytes"] == pytest.approx(1e9 * nccl_tests.FACTORS[theirs](ranks))
 
 
 def test_a_collective_needs_its_ranks():

@@ -18,11 +18,11 @@ from .units import si
 _MICROSECONDS = 1e-6
 _GIGA = 1e9
 # Bytes that a rank sends, for each byte of the message, with n ranks.
-_FACTORS = {
+FACTORS = {
     "all_reduce": lambda n: 2 * (n - 1) / n, "reduce_scatter": lambda n: (n - 1) / n, "all_gather": lambda n: (n - 1) / n,
     "alltoall": lambda n: (n - 1) / n, "gather": lambda n: (n - 1) / n, "scatter": lambda n: (n - 1) / n, "broadcast": lambda n: 1.0,
     "reduce": lambda n: 1.0, "sendrecv": lambda n: 1.0}
-_PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(_FACTORS)})_perf\b")
+_PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(FACTORS)})_perf\b")
 _RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\s.*?\bdevice\s+\d+\s+\[[^\]]*\]\s+(\S.*?)\s*$")
 _FIRST = ("size", "count", "type")  # then, in newer versions, redop and root
 _TIMED = ("time", "algbw", "busbw")  # then a count of wrong values, or the largest error
@@ -46,7 +46,7 @@ def _collective(text: str, origin: str) -> str:
     if len(names) == 1:
         return names[0]
     what = f"names {' and '.join(names)}" if names else "does not name the collective"
-    raise bad(origin, f"the file {what}; allowed: one of {', '.join(f'{name}_perf' for name in _FACTORS)}, for instance in a line "
+    raise bad(origin, f"the file {what}; allowed: one of {', '.join(f'{name}_perf' for name in FACTORS)}, for instance in a line "
                       "above the table")
 
 
@@ -92,7 +92,7 @@ def _point(table: _Table, cells: list[str], place: int, origin: str) -> Point:
     if message is None:
         raise bad(origin, f"size is {quoted(cells[0])}; allowed: 1 to 2^40 bytes")
     elapsed = time(si(number(cells[at], origin, "time"), _MICROSECONDS), origin, "time")
-    moved = work(message * _FACTORS[table.collective](table.ranks), origin, "bytes")
+    moved = work(message * FACTORS[table.collective](table.ranks), origin, "bytes")
     _bus_rate(cells, at, moved, elapsed, origin)
     redop = cells[3] if table.first_time > 3 and cells[3] != "none" else ""
     return Point(origin, name, [elapsed], is_mean=True, bytes=moved, operation=table.collective, format=cells[2],

@@ -169,7 +169,7 @@ def draw_bandwidth(axes: Axes, view: View, theme: Theme) -> None:
     _mark_capacities(axes, view, view.device.get("sms") or view.device.get("threads") or 1, theme)
 
 
-def _free_share(axes: Axes, points: list[_Point], value: float, text: str) -> float:
+def free_share(axes: Axes, points: list[_Point], value: float, text: str) -> float:
     """The share of the axis at which a text above a level line begins so that no chain's curve crosses it; 0 without such a place."""
     low, high = map(log2, axes.get_xlim())
     wide = width(text, SMALL) / (axes.get_position().width * WIDTH)
@@ -202,7 +202,7 @@ def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
         axes.axhline(values[-1], color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)))
         name = _SHARED.get(row.technique, row.technique)
         text = f"{name}: {seconds(_latency(row))}"
-        axes.annotate(text, (_free_share(axes, near + far, values[-1], text), values[-1]), (0, 2), textcoords="offset points",
+        axes.annotate(text, (free_share(axes, near + far, values[-1], text), values[-1]), (0, 2), textcoords="offset points",
                       xycoords=("axes fraction", "data"), size=SMALL, color=theme.muted)  # fmt: skip
     axes.set_ylim(min(values) / 1.5, max(values) * 1.6)
     axes.yaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]))

@@ -39,7 +39,7 @@ def drawn(tmp_path_factory):
 
 
 def test_a_run_of_ceilings_has_no_empty_figure(drawn):
-    assert set(drawn) == {"roofline", "working-set", "parallelism"}
+    assert set(drawn) == {"roofline", "links", "working-set", "parallelism"}
 
 
 def test_its_roofline_says_what_the_roofs_are(view):
