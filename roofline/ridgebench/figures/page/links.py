@@ -13,6 +13,7 @@ from ridgebench.base.units import digits, percent, rate
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
 
+from .canvas import across
 from .doubt import unfinished_title
 from .external import NOTE
 from .labels import spread, width
@@ -118,7 +119,7 @@ def _draw_roofs(axes: Axes, roofs: list[Link], series: list[_Series], theme: The
     points = [(size, (row.bytes_per_s or 0) / 1e9, row) for one in series for size, row in one.rows]
     for link in roofs:
         value, text = link.bytes_per_s / 1e9, f"{link.shown}: {rate(link.bytes_per_s, 'B/s')}"
-        axes.axhline(value, color=theme.ink, linewidth=1.4)
+        across(axes, value, color=theme.ink, linewidth=1.4)
         axes.annotate(text, (free_share(axes, points, value, text), value), (4, 3), xycoords=("axes fraction", "data"),
                       textcoords="offset points", size=SMALL, weight="bold", color=theme.ink)  # fmt: skip
 

@@ -11,6 +11,7 @@ from ridgebench.base.units import digits, enumerate_words, seconds
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
 
+from .canvas import across
 from .doubt import unfinished_title
 from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import BLUE, GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
@@ -130,7 +131,7 @@ def _draw_sweep(axes: Axes, sweep: _Sweep, view: View, theme: Theme) -> str:
     least = rows[0]
     line = [x[0], x[0] * max(y) / y[0]]
     axes.plot(line, [y[0], max(y)], color=theme.muted, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
-    axes.axhline(max(y), color=theme.muted, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
+    across(axes, max(y), color=theme.muted, linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
     for count, mark in _MARKS.items():
         own = [(a, b) for a, b, row in zip(x, y, rows) if row.shape[sweep.each] == count]
         if own:

@@ -11,7 +11,7 @@ from ridgebench.base.units import digits, percent, seconds
 from ridgebench.data.steps import KINDS, Part, Step, StepFolder
 
 from . import labels
-from .canvas import upwards
+from .canvas import across, upwards
 from .page import MARGIN, WIDTH, add_axes, new_page, provenance, write_head, write_last_line
 from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 
@@ -241,15 +241,15 @@ def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     scale, unit = unit_of(step.record["peak_bytes"])
     edges = draw_bands(axes, step, scale)
     peak = step.record["peak_predicted_bytes"] / scale
-    axes.axhline(peak, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
     axes.text(0.995, peak, "predicted peak", transform=axes.get_yaxis_transform(), ha="right", va="bottom", size=SMALL, color=theme.ink)
     axes.set_ylim(0, 1.08 * peak)
     axes.set_xlim(edges[0], edges[-1])
+    across(axes, peak, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
     axes.set_xlabel("launch of the step, in its order")
     axes.set_ylabel(f"live memory, {unit}")
     for first, last, phase in phases(step):
         if first:
-            axes.axvline(first - 0.5, color=theme.muted, lw=0.8)
+            upwards(axes, first - 0.5, color=theme.muted, lw=0.8)
         if last - first > len(step.timeline) / 20:
             axes.text((first + last - 1) / 2, 1.01, phase, transform=axes.get_xaxis_transform(), ha="center", va="bottom", size=NORMAL)
     for side in ("top", "right"):

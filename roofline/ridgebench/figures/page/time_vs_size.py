@@ -10,7 +10,7 @@ from ridgebench.data.records import Row, shape_text
 from ridgebench.data.view import View
 
 from . import grid
-from .canvas import Limits, log_limits
+from .canvas import Limits, across, log_limits
 from .page import header, new_page, storage_note
 from .points import draw_paths, draw_points
 from .style import Theme
@@ -86,7 +86,7 @@ def draw(view: View, theme: Theme) -> Figure:
     for op, axes in panels.items():
         own = [row for row in rows if row.op == op]
         if floor:
-            axes.axhline(floor * 1e3, color=theme.muted, linestyle=_FLOOR)
+            across(axes, floor * 1e3, color=theme.muted, linestyle=_FLOOR)
         _draw_bounds(axes, own, theme)
         draw_paths(axes, own, place, theme, arrow=False)
         draw_points(axes, own, place, view, theme, power=1)

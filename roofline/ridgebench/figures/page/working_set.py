@@ -14,6 +14,7 @@ from ridgebench.base.units import digits, enumerate_words, rate, seconds
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
 
+from .canvas import across, upwards
 from .doubt import unfinished_title
 from .labels import width
 from .page import MARGIN, WIDTH, add_axes, header, new_page
@@ -142,7 +143,7 @@ def _mark_capacities(axes: Axes, view: View, units: int, theme: Theme) -> None:
     low, high = axes.get_xlim()
     for size, name in capacities(view, units):
         if low < size < high:
-            axes.axvline(size, color=theme.muted, linewidth=0.9, linestyle=(0, (1, 2)))
+            upwards(axes, size, color=theme.muted, linewidth=0.9, linestyle=(0, (1, 2)))
             axes.text(size, 0.985, f" {name}: {size_text(size)}", transform=axes.get_xaxis_transform(), size=SMALL,
                       color=theme.muted, va="top")  # fmt: skip
 
@@ -199,7 +200,7 @@ def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
     values = [value for _, value, _ in near + far]
     for row in _verified(view, ("pointer_chase_shared",)):
         values.append(1e9 * _latency(row))
-        axes.axhline(values[-1], color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)))
+        across(axes, values[-1], color=theme.muted, linewidth=0.9, linestyle=(0, (4, 3)))
         name = _SHARED.get(row.technique, row.technique)
         text = f"{name}: {seconds(_latency(row))}"
         axes.annotate(text, (free_share(axes, near + far, values[-1], text), values[-1]), (0, 2), textcoords="offset points",

@@ -7,6 +7,7 @@ from ridgebench.base.units import digits, percent, seconds
 from ridgebench.data.steps import Step
 from ridgebench.figures.page import labels
 from ridgebench.figures.page import step as figures
+from ridgebench.figures.page.canvas import across
 
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage
@@ -91,8 +92,8 @@ def _draw_memory(step: Step, stage: Stage) -> None:
     right, top = panel.box.right - 0.1, panel.y - 1.9 * LARGE.line
     axes = stage.figure.add_axes((left / layout.width, low / layout.height, (right - left) / layout.width, (top - low) / layout.height), zorder=1)
     edges = figures.draw_bands(axes, step, scale)
-    axes.axhline(peak, color=theme.ink, lw=2, ls=(0, (5, 3)))
     axes.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.04 * peak))
+    across(axes, peak, color=theme.ink, lw=2, ls=(0, (5, 3)))
     axes.set_xticks([])
     axes.set_yticks([0, peak], ["0", text])
     axes.tick_params(labelsize=LARGE.text, length=0, labelcolor=theme.ink)

@@ -94,3 +94,9 @@ def test_slower_series_are_counted(nccl):
     assert [one.best.technique for one in every] == [f"t{n}" for n in range(8)]
     assert links.notes(every) == ["Measured by another tool, not verified", "2 slower series are not drawn"]
     assert links.notes(links.all_series(view_of(H200))) == []
+
+
+def test_lines_across_axes_invert_no_matrix():
+    """A figure is drawn in a forked process, where OpenBLAS with OpenMP hangs if the parent has used it: canvas.across() does not."""
+    for path in (ROOT / "roofline/ridgebench/figures").rglob("*.py"):
+        assert not any(name in path.read_text() for name in (".axhline(", ".axvline(", ".axhspan(", ".axvspan(")), path
