@@ -149,7 +149,7 @@ def draw(view: View, theme: Theme) -> Figure:
     place: Places = {row.id: (row.flops_per_s / view.unit[1], error_of(view, row) or rail) for row in rows}
     for op, axes in panels.items():
         own = [row for row in rows if row.op == op]
-        axes.axhspan(10 ** y[0], edge, color=theme.faint, zorder=1)
+        axes.fill_between(axes.get_xlim(), 10 ** y[0], edge, color=theme.faint, linewidth=0, zorder=1)
         _style_errors(axes, view, y, edge, axes.get_position().height * figure.get_figheight())
         _name_rail(axes, [place[row.id][0] for row in own if not error_of(view, row)], x, theme)
         _draw_roundings(axes, view, own, theme)
