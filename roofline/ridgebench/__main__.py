@@ -20,6 +20,7 @@ COMMANDS = {
     "gate": ("judge.gate_cli", "Judge whether a change made any benchmark slower"),
     "baseline": ("judge.past.baseline", "Judge a machine by its own past"),
     "fleet": ("fleet.cli", "Measure the GPUs of many nodes, and find the odd ones"),
+    "roofline-energy": ("judge.power_limits_cli", "Find the power limit with the most FLOP per joule"),
     "import": ("exchange.importers.cli", "Make a results directory of another tool's file"),
     "export": ("exchange.export.cli", "Write results as CSV, Markdown, Parquet or metrics"),
     "schema": ("exchange.schemas", "Print the JSON schema of a file or of an answer"),
@@ -39,7 +40,7 @@ _SCRIPTED = {
 _ALL = {**COMMANDS, **_SCRIPTED}
 _OF_GATE = ("compare", "gate", "baseline", "fleet")  # need the extra `gate` of pyproject.toml; the others need `plot`
 _HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists its options\n" + "".join(
-    f"  {name:<12}{what}\n" for name, (_, what) in _ALL.items()
+    f"  {name:<17}{what}\n" for name, (_, what) in _ALL.items()
 )
 
 

@@ -22,7 +22,7 @@ from ridgebench.figures.page.drawing import file_name, save_all
 from ridgebench.figures.page.runs import devices_of, make_runs
 from ridgebench.figures.page.style import THEMES, is_pair
 
-from .page import error_vs_speed, external, links, multiples, parallelism, power, roofline, runs_figure, step, time_vs_size, working_set
+from .page import energy, error_vs_speed, external, links, multiples, parallelism, power, roofline, runs_figure, step, time_vs_size, working_set
 from .slides import lecture_figure as lecture
 from .slides import options as lecture_options
 
@@ -74,6 +74,8 @@ def reference_figures(view: View, numbers: tuple[str, ...], roofs_of_links: tupl
         drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
     if power.placed(view):
         drawn["power"] = partial(power.draw, view)
+    if energy.placed(view):
+        drawn["roofline-energy"] = partial(energy.draw, view)
     if links.wanted(view, roofs_of_links):
         drawn["links"] = partial(links.draw, view, roofs_of_links)
     for name, figure in {"working-set": working_set, "parallelism": parallelism}.items():

@@ -1,0 +1,143 @@
+"""The energy roofline: FLOP per joule over intensity, under what the ceilings of the same run spend.
+
+J. W. Choi et al., "A roofline model of energy", IPDPS 2013. Power is that of the whole board while the row ran, so that a
+line is no bound of physics: a lower clock or a lower power limit spends less on a FLOP.
+"""
+
+from dataclasses import dataclass
+from math import log10
+from typing import Optional
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ridgebench.base.units import digits, enumerate_words
+from ridgebench.data.records import Row
+from ridgebench.data.view import ORDER, View, ordered
+
+from . import grid
+from .canvas import log_limits, style_axes
+from .doubt import unfinished_title
+from .key import draw_shapes
+from .labels import width
+from .page import MARGIN, WIDTH, add_axes, header, new_page, storage_note
+from .points import draw_paths, draw_points
+from .style import NORMAL, SMALL, Theme, family, readable
+
+_PICO = 1e12
+_GIGA = 1e9
+_LEAST_RATIO = 2.0  # room around the points
+_LONGEST_NAME = "pJ a FLOP: 0.444 fp8_e5m2, 0.451 fp8_e4m3"
+_NAME = 0.06  # of the axes' height: the name of a line
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The energy of a ceiling: joules of a FLOP in a format, or of a byte of main memory."""
+
+    format: Optional[str]  # None: a byte
+    joules: float
+
+
+def joules_per_flop(row: Row) -> Optional[float]:
+    """The board's energy for a FLOP of the row; None if its batches were too short to say, or paused, as those of a burst do."""
+    window = row.telemetry.get("window")
+    found = window.get("energy_per_flop_j") if isinstance(window, dict) and not row.burst else None
+    return found if type(found) in (int, float) and found > 0 else None
+
+
+def _joules_per_byte(row: Row) -> Optional[float]:
+    window = row.telemetry.get("window")
+    found = window.get("energy_per_launch_j") if isinstance(window, dict) and not row.burst else None
+    return found / row.bytes if type(found) in (int, float) and found > 0 and row.bytes else None
+
+
+def placed(view: View) -> list[Row]:
+    """The kernel rows whose intensity and energy are known."""
+    return [row for row in view.points if row.intensity_flop_per_byte and joules_per_flop(row)]
+
+
+def lines(view: View) -> list[_Line]:
+    """The least energy of a FLOP in each format and of a byte, among the ceilings that judge kernels."""
+    flops: dict[str, float] = {}
+    of_bytes = []
+    for row in view.ceilings:
+        if row.engine == "memory":
+            of_bytes += [found] if (found := _joules_per_byte(row)) else []
+        elif found := joules_per_flop(row):
+            flops[row.format] = min(found, flops.get(row.format, found))
+    shown = [_Line(name, flops[name]) for name in ordered(set(flops), ORDER)]
+    return shown + ([_Line(None, min(of_bytes))] if of_bytes else [])
+
+
+def _best(rows: list[Row]) -> list[_Line]:
+    """The least energy of a FLOP in each format among rows."""
+    found: dict[str, float] = {}
+    for row in rows:
+        joules = joules_per_flop(row) or 0.0
+        found[row.format] = min(joules, found.get(row.format, joules))
+    return [_Line(name, found[name]) for name in ordered(set(found), ORDER)]
+
+
+def title(view: View) -> str:
+    """'A FLOP takes 0.444 pJ in fp8_e5m2, 0.823 pJ in bf16': the cheapest first, by ceilings or without them by kernels."""
+    known = lines(view)
+    flops = sorted((one for one in known if one.format) or _best(placed(view)), key=lambda one: one.joules)
+    parts = enumerate_words([f"{digits(_PICO * one.joules)} pJ in {one.format}" for one in flops[:3]])
+    byte = next((f"; a byte of main memory {digits(_PICO * one.joules)} pJ" for one in known if not one.format), "")
+    return f"A FLOP takes {parts}{byte}"
+
+
+def _draw_lines(axes: Axes, view: View, theme: Theme) -> None:
+    """Draws what the ceilings spend: level lines of formats, named at the left, and the rising line of a byte."""
+    x, y = axes.get_xlim(), axes.get_ylim()
+    for one in lines(view):
+        if one.format is None:
+            axes.plot(x, [value / one.joules / _GIGA for value in x], color=theme.muted, linewidth=1.6)
+            at = (y[0] * y[1]) ** 0.5 * one.joules * _GIGA
+            axes.annotate(f"pJ a byte: {digits(_PICO * one.joules)}", (at, at / one.joules / _GIGA), (-6, 4), textcoords="offset points", size=SMALL, ha="right",
+                          color=theme.muted)  # fmt: skip
+            continue
+        colour = readable(theme.hue(one.format), theme.ink, theme.background)
+        value = 1 / one.joules / _GIGA
+        axes.plot(x, (value, value), color=colour, linewidth=1.6)
+    _name_lines(axes, [one for one in lines(view) if one.format], theme)
+
+
+def _name_lines(axes: Axes, levels: list[_Line], theme: Theme) -> None:
+    """Names the level lines at their left end, lines that leave no room between them by one text above the highest."""
+    low, high = map(log10, axes.get_ylim())
+    groups: list[list[_Line]] = []
+    for one in sorted(levels, key=lambda level: level.joules):
+        near = groups and log10(one.joules / groups[-1][-1].joules) < _NAME * (high - low)
+        groups = [*groups[:-1], [*groups[-1], one]] if near else [*groups, [one]]
+    for group in groups:
+        text = "pJ a FLOP: " + ", ".join(f"{digits(_PICO * one.joules)} {one.format}" for one in group)
+        hue = theme.hue(group[0].format) if len({family(str(one.format)) for one in group}) == 1 else theme.ink
+        axes.annotate(text, (axes.get_xlim()[0], 1 / group[0].joules / _GIGA), (6, 3), textcoords="offset points", size=SMALL,
+                      color=readable(hue, theme.ink, theme.background))  # fmt: skip
+
+
+def draw(view: View, theme: Theme) -> Figure:
+    figure, page = new_page(theme)
+    rows = placed(view)
+    top = header(page, view, unfinished_title(view, "energy of a FLOP") or title(view), [storage_note(view)], theme)
+    draw_shapes(page, view, view.operations, theme, top - 0.05, fills=False)
+    top = grid.draw_legend(page, view, theme, top - 0.27, [])
+    place = {row.id: (row.intensity_flop_per_byte, 1 / joules_per_flop(row) / _GIGA) for row in rows}
+    levels = [1 / one.joules / _GIGA for one in lines(view) if one.format]
+    room = width(_LONGEST_NAME, SMALL) if levels else 0.0
+    low, high = min(x for x, _ in place.values()), max(x for x, _ in place.values())
+    left = low / _LEAST_RATIO / 10 ** (room / (WIDTH - grid.LEFT - MARGIN) * 3)  # the names of lines need it
+    heights = [y for _, y in place.values()] + levels
+    x, y = log_limits(left, high * _LEAST_RATIO), log_limits(min(heights) / _LEAST_RATIO, max(heights) * _LEAST_RATIO)
+    bottom = 0.95
+    axes = add_axes(figure, grid.LEFT, bottom, WIDTH - grid.LEFT - MARGIN, top - bottom - 0.1)
+    style_axes(axes, x, y, theme, most=6)
+    _draw_lines(axes, view, theme)
+    draw_paths(axes, rows, place, theme, arrow=False)
+    draw_points(axes, rows, place, view, theme, power=0)
+    page.text(0.3, (bottom + top) / 2, "GFLOP per joule of the board", size=NORMAL, rotation=90, ha="center", va="center")
+    name = "FLOP per byte (compulsory traffic of main memory)"
+    page.text(WIDTH / 2, bottom - 0.33, name, size=NORMAL, ha="center", va="top")
+    return figure

@@ -1,0 +1,93 @@
+"""`ridgebench roofline-energy`: the knee of a power limit, from runs that were made at several limits."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from golden import ROOT
+
+from ridgebench.__main__ import main
+from ridgebench.data.records import schema_of
+
+H200 = ROOT / "results" / "nvidia-h200" / "2026-11-22-7f6e7b5"
+ROW = "matmul/cublas_tuned/bf16/m:8192/n:8192/k:8192/layout:nt/steady@cuda:0"
+# Power limit in W: the rate of the row in TFLOP/s, its power and the standard error of it. Made up: 500 W give the most for a joule.
+LIMITS = {700: (680.0, 690.0, 1.0), 600: (660.0, 595.0, 1.0), 500: (600.0, 497.0, 1.0), 400: (420.0, 399.0, 1.0)}
+
+
+def run_at(folder: Path, limit: float, rate: float, power: float, error: float, **environment) -> Path:
+    shutil.copytree(H200, folder, ignore=shutil.ignore_patterns("figures", "*.md", "judged.json", "benchmark.json", "SHA256SUMS"))
+    known = json.loads((folder / "environment.json").read_text())
+    known["devices"][0]["power_limit_w"] = limit
+    (folder / "environment.json").write_text(json.dumps(known | environment))
+    lines = []
+    for line in (folder / "records.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        if record["id"] == ROW:
+            seconds = record["flops"] / (rate * 1e12)
+            record |= {"flops_per_s": rate * 1e12, "time_median_s": seconds, "time_ci_low_s": 0.999 * seconds, "time_ci_high_s": 1.001 * seconds}
+            record["telemetry"]["window"] |= {"power_w": power, "power_error_w": error, "energy_j": 2 * power}
+            lines.append(json.dumps(record))
+    (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> list[str]:
+    root = tmp_path_factory.mktemp("limits")
+    return [str(run_at(root / f"power-{limit}", limit, *facts)) for limit, facts in LIMITS.items()]
+
+
+def answer(capsys, *words: str) -> dict:
+    assert main(["roofline-energy", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, *words: str) -> str:
+    assert main(["roofline-energy", *words]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("roofline-energy: ") and error.count("\n") == 1
+    return error
+
+
+def test_the_knee_is_the_limit_with_the_most_flop_per_joule(folders, capsys):
+    import jsonschema
+
+    found = answer(capsys, *folders)
+    jsonschema.validate(found, schema_of("roofline_energy"))
+    (row,) = found["rows"]
+    assert (row["id"], row["knee_w"], row["keeps_speed_w"]) == (ROW, 500, 600)
+    assert [point["power_limit_w"] for point in row["points"]] == [400, 500, 600, 700]
+    knee = row["points"][1]
+    assert knee["flops_per_joule"] == 600e12 / 497
+    error = ((0.001) ** 2 + (1.96 / 497) ** 2) ** 0.5
+    assert knee["flops_per_joule_ci_low"] == pytest.approx(600e12 / 497 * (1 - error))
+    assert (row["knee_ci_low_w"], row["knee_ci_high_w"]) == (500, 500)
+
+
+def test_limits_within_the_intervals_are_named(folders, capsys, tmp_path):
+    near = run_at(tmp_path / "near", 550, 645.0, 540.0, 5.0)  # 1.194 TFLOP a joule +- 1.8 %, where 500 W have 1.207
+    (row,) = answer(capsys, *folders, str(near))["rows"]
+    assert (row["knee_w"], row["knee_ci_low_w"], row["knee_ci_high_w"]) == (500, 500, 550)
+    assert main(["roofline-energy", *folders, str(near)]) == 0
+    text = capsys.readouterr().out
+    assert "most FLOP per joule: 500 W (500 to 550 W within the intervals)\n95 % of the highest rate: from 600 W on\n" in text
+
+
+def test_of_two_runs_at_one_limit_the_faster_counts(folders, capsys, tmp_path):
+    again = run_at(tmp_path / "again", 700, 690.0, 690.0, 1.0)
+    (row,) = answer(capsys, *folders, str(again))["rows"]
+    assert row["points"][-1]["flops_per_s"] == 690e12 and len(row["points"]) == 4
+
+
+def test_what_it_refuses(folders, capsys, tmp_path):
+    assert "the runs have 700 W; allowed: rows with a rate and a power at two limits" in refused(capsys, folders[0])
+    assert "no row of the runs matches" in refused(capsys, *folders, "--filter", "^relu/")
+    assert "--filter '(' is not a regular expression" in refused(capsys, *folders, "--filter", "(")
+    assert "the runs have no row with a power" in refused(capsys, str(H200))
+    assert "runs of a GPU" in refused(capsys, str(run_at(tmp_path / "none", None, *LIMITS[500])), folders[0])
+    assert "did not end" in refused(capsys, str(run_at(tmp_path / "cut", 650, *LIMITS[600], interrupted=True)), folders[0])
+    host = ROOT / "results" / "amd-epyc-2-threads" / "2026-11-23-d549ba8"
+    assert "no GPU; allowed: runs of one model" in refused(capsys, str(host))
+    assert "NVIDIA H100 80GB HBM3, NVIDIA H200" in refused(capsys, str(ROOT / "results/nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"), folders[0])
