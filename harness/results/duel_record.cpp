@@ -111,6 +111,16 @@ void DuelRecord::judge() {
   for (DuelSide* side : {&first, &second}) side->set_energy(side->energy_blocks_j);
 }
 
+void DuelRecord::withhold_ratios() {
+  short_scale.reset();
+  long_scale.reset();
+  no_energy.reset();
+  for (DuelSide* side : {&first, &second}) {
+    side->time_s.reset();
+    side->set_energy({});
+  }
+}
+
 const DuelScale* DuelRecord::deciding() const {
   if (power_settles && long_scale && long_scale->seconds.ratio) return &*long_scale;
   return short_scale ? &*short_scale : nullptr;

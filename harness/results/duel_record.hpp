@@ -119,6 +119,8 @@ struct DuelRecord {
   void judge_ratios();
   // The same, and its energies again from the joules of the blocks.
   void judge();
+  // Takes ratios, times and joules out of a duel that is not ok.
+  void withhold_ratios();
 
   // The scale that decides in seconds: the long one where power settles slowly and it was measured,
   // because only it contains the power. Null unless the duel was timed.

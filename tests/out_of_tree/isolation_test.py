@@ -52,9 +52,14 @@ def test_work_after_the_launch_returned_does_not_count(cheats, tmp_path):
     assert rows["twice/own"]["status"] == "wrong"
 
 
-def duel(cheats: Path, out: Path, does: str, *technique: str):
-    return ridgebench("duel", *technique, "--op", "twice", "--format", "fp32", "--shape", "n:1e6", "--seconds", "1",
+def duel(cheats: Path, out: Path, does: str, *arguments: str):
+    return ridgebench("duel", *arguments, "--op", "twice", "--format", "fp32", "--shape", "n:1e6", "--seconds", "1",
                       "--device", "cpu", f"--load={cheats}", "--out", out, env=environment(DOES=does))  # fmt: skip
+
+
+def only_duel(folder: Path) -> dict:
+    (line,) = (folder / "duels.jsonl").read_text().splitlines()
+    return json.loads(line)
 
 
 def test_a_duel_doubts_the_same_claims(cheats, tmp_path):
@@ -62,8 +67,20 @@ def test_a_duel_doubts_the_same_claims(cheats, tmp_path):
     assert done.returncode in (OK, UNDECIDED), done.stderr
     done = duel(cheats, tmp_path / "results", "clock", "own", "own")
     assert done.returncode == ROW_FAILED, done.stderr
-    (row,) = [json.loads(line) for line in (tmp_path / "results" / "duels.jsonl").read_text().splitlines()]
+    row = only_duel(tmp_path / "results")
     assert row["status"] == "suspect" and "own: the kernel's process claims " in row["reason"]
+
+
+def test_a_doubted_duel_of_one_process_has_no_ratio(cheats, tmp_path):
+    done = duel(cheats, tmp_path / "results", "clock", "own", "own", "--processes", "1")
+    assert done.returncode == ROW_FAILED, done.stdout
+    assert done.stdout.splitlines()[1].split()[-1] == "suspect", done.stdout
+    row = only_duel(tmp_path / "results")
+    assert row["status"] == "suspect" and row["reason"].startswith("own: the kernel's process claims ")
+    assert [row[key] for key in ("short", "long", "verdict", "decided_by")] == [None] * 4
+    assert [row[side]["time_s"] for side in ("first", "second")] == [None, None]
+    verified = ridgebench("verify", tmp_path / "results")
+    assert verified.returncode == OK, verified.stderr
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ DuelRecord combine(Processes processes) {
     if (clocks_differ(processes)) all.flags.emplace_back(kClocksDiffer);
     return all;
   }
-  all.short_scale = all.long_scale = std::nullopt;
+  all.withhold_ratios();
   all.status = bad->status;
   all.flags = bad->flags;
   all.reason = fmt::format("process {} of {}: {}", bad - processes.begin() + 1, processes.size(),

@@ -140,12 +140,18 @@ void DuelMeasurer::run_phases(DuelRecord& record, const DuelCase& duel,
   add_energy(record, times.long_scale, watched);
   add_times(record, std::move(times));
   record.status = Status::ok;
+  doubt_claims(record, pair);
+}
+
+// One claim that is not believed takes the ratios of both techniques.
+void DuelMeasurer::doubt_claims(DuelRecord& record, const BoundPair& pair) {
   for (std::size_t i = 0; i < pair.size(); ++i) {
-    const DuelSide& side = *sides[i];
+    const DuelSide& side = i == 0 ? record.first : record.second;
     if (!side.time_s) continue;
-    if (const auto doubt = doubted_claim(*side.time_s, seen_s(pair[i].rotation()))) {
-      fail(record, Status::suspect, fmt::format("{}: {}", side.technique, *doubt));
-    }
+    const auto doubt = doubted_claim(*side.time_s, seen_s(pair[i].rotation()));
+    if (!doubt) continue;
+    fail(record, Status::suspect, fmt::format("{}: {}", side.technique, *doubt));
+    return record.withhold_ratios();
   }
 }
 

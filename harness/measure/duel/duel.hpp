@@ -35,6 +35,8 @@ class DuelMeasurer {
   // Checks the first launch of a technique and adds what the device says of it. Returns why its
   // outputs are wrong.
   std::optional<std::string> check_first(BoundCase& bound, DuelSide& side);
+  // Makes the duel suspect if a process of own kernels claims too little time.
+  static void doubt_claims(DuelRecord& record, const BoundPair& pair);
   DuelTimes timed(const BoundPair& pair, const DuelCase& duel, const std::function<bool()>& stop);
   double slowest_launch_s(const BoundPair& pair);
 
