@@ -42,7 +42,35 @@ DuelAtClock at_clock(const RatioAtClock& state) {
           .verdict = state.ratio.verdict};
 }
 
+// By the errors within the processes where they are known, as on a GPU.
+std::optional<Ratio> ratio_of_processes(std::span<const double> log_ratios,
+                                        std::span<const double> errors) {
+  const bool known = !errors.empty() && errors.size() == log_ratios.size();
+  return known ? estimate_over_processes(log_ratios, errors)
+               : estimate_ratio(log_ratios, RatioRule::processes);
+}
+
 }  // namespace
+
+void DuelAtClock::judge_over_processes() {
+  const auto found = ratio_of_processes(log_ratios, errors);
+  const auto count = static_cast<double>(log_ratios.size());
+  const double sum = std::accumulate(log_ratios.begin(), log_ratios.end(), 0.0);
+  ratio = found ? found->value : std::exp(sum / count);
+  ci_low = found ? std::optional(found->ci_low) : std::nullopt;
+  ci_high = found ? std::optional(found->ci_high) : std::nullopt;
+  verdict = found ? found->verdict : Verdict::undecided;
+}
+
+DuelRatio ratio_of_states(DuelAtClock full_clock, DuelAtClock capped) {
+  full_clock.judge_over_processes();
+  capped.judge_over_processes();
+  DuelRatio result;
+  if (full_clock.verdict == capped.verdict) result.verdict = full_clock.verdict;
+  result.full_clock = std::move(full_clock);
+  result.capped = std::move(capped);
+  return result;
+}
 
 DuelRatio ratio_over_processes(std::vector<double> log_ratios, std::vector<double> errors) {
   const auto ratio = estimate_over_processes(log_ratios, errors);
@@ -86,6 +114,14 @@ void DuelSide::set_energy(std::vector<double> blocks_j) {
 
 void DuelScale::judge(RatioRule rule) {
   const auto again = [&](DuelRatio& ratio) {
+    if (ratio.full_clock && ratio.capped && !ratio.full_clock->log_ratios.empty() &&
+        !ratio.capped->log_ratios.empty()) {
+      DuelRatio split = ratio_of_states(std::move(*ratio.full_clock), std::move(*ratio.capped));
+      split.log_ratios = std::move(ratio.log_ratios);
+      split.errors = std::move(ratio.errors);
+      ratio = std::move(split);
+      return;
+    }
     const bool over = !ratio.errors.empty() && ratio.errors.size() == ratio.log_ratios.size();
     ratio = over ? ratio_over_processes(std::move(ratio.log_ratios), std::move(ratio.errors))
                  : ratio_of(std::move(ratio.log_ratios), rule, clock_hz);

@@ -49,9 +49,14 @@ struct DuelAtClock {
   double clock_hz = 0;
   std::int64_t quads = 0;
   double ratio = 0;
-  double ci_low = 0;
-  double ci_high = 0;
+  std::optional<double> ci_low = std::nullopt;
+  std::optional<double> ci_high = std::nullopt;
   Verdict verdict = Verdict::undecided;
+  std::vector<double> log_ratios = {};  // of processes
+  std::vector<double> errors = {};
+
+  // Forms ratio, interval and verdict from the log ratios of its processes.
+  void judge_over_processes();
 };
 
 // Statistics of the log ratios of one scale.
@@ -71,6 +76,9 @@ struct DuelRatio {
 };
 // Forms the ratio over processes, by their log ratios and the errors within them.
 DuelRatio ratio_over_processes(std::vector<double> log_ratios, std::vector<double> errors);
+// Forms the ratio of processes of which some depend on the clock, from the log ratios of both
+// states.
+DuelRatio ratio_of_states(DuelAtClock full_clock, DuelAtClock capped);
 // Forms the ratio. Only RatioRule::blocked splits it, by `clock_hz`, the clock of each quad in Hz.
 DuelRatio ratio_of(std::vector<double> log_ratios, RatioRule rule = RatioRule::blocked,
                    std::span<const double> clock_hz = {});
@@ -165,9 +173,11 @@ inline constexpr KeyList kDuelAtClockKeys{
     Key{"clock_hz", &DuelAtClock::clock_hz, "Hz", "median over the quads"},
     Key{"quads", &DuelAtClock::quads, "", "in this state", {.low = 1}},
     Key{"ratio", &DuelAtClock::ratio, "", "first over second", kPositive},
-    Key{"ci_low", &DuelAtClock::ci_low, "", "lower end of its 95 % interval", kPositive},
+    Key{"ci_low", &DuelAtClock::ci_low, "", "lower end of its 95 % interval; null of too few processes", kPositive},
     Key{"ci_high", &DuelAtClock::ci_high, "", "upper end of that interval", kPositive},
     Key{"verdict", &DuelAtClock::verdict, "", "of the first technique in this state"},
+    Key{"log_ratios", &DuelAtClock::log_ratios, "", "of the processes that met this state; empty of one process, whose quads stand beside it", {.low = -kLargestLog, .high = kLargestLog}, Absence::not_in_oldest},
+    Key{"errors", &DuelAtClock::errors, "", "standard error of each of them within its process; empty unless the processes of a GPU measured the duel", {.low = 0}, Absence::not_in_oldest},
 };
 inline constexpr KeyList kDuelRatioKeys{
     Key{"ratio", &DuelRatio::ratio, "", "first over second; null below five log ratios and where it depends on the clock"},
@@ -176,7 +186,7 @@ inline constexpr KeyList kDuelRatioKeys{
     Key{"verdict", &DuelRatio::verdict, "", "of the first technique"},
     Key{"block", &DuelRatio::block, "", "neighbouring log ratios that were averaged before the interval was formed; null without a ratio", {}, Absence::not_in_oldest},
     Key{"widened", &DuelRatio::widened, "", "factor by which the correlation of the blocks widens the error; null without a ratio", {}, Absence::not_in_oldest},
-    Key{"full_clock", &DuelRatio::full_clock, "", "of a ratio that depends on the clock: the quads within 2 % of the highest clock", {}, Absence::not_in_oldest},
+    Key{"full_clock", &DuelRatio::full_clock, "", "of a ratio that depends on the clock, also in one of several processes: the quads within 2 % of the highest clock of their process", {}, Absence::not_in_oldest},
     Key{"capped", &DuelRatio::capped, "", "the other quads of such a ratio", {}, Absence::not_in_oldest},
     Key{"log_ratios", &DuelRatio::log_ratios, "", "in the order measured", {.low = -kLargestLog, .high = kLargestLog}},
     Key{"errors", &DuelRatio::errors, "", "standard error of each log ratio within its process; empty unless the processes of a GPU measured the duel", {.low = 0}, Absence::not_in_oldest},

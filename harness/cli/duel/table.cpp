@@ -77,9 +77,14 @@ void print_clocks(std::ostream& out, const DuelRecord& duel, const DuelRatio* ra
                   const char* unit) {
   if (ratio == nullptr || !ratio->full_clock || !ratio->capped) return;
   const auto text = [](const DuelAtClock& state) {
-    return fmt::format("{:.0f} MHz {:.{}f} ({:.{}f} to {:.{}f}), {}, {} quads",
-                       1e-6 * state.clock_hz, state.ratio, kRatioDigits, state.ci_low, kRatioDigits,
-                       state.ci_high, kRatioDigits, name(state.verdict), state.quads);
+    const std::string range = state.ci_low
+                                  ? fmt::format("{} to {}", number(state.ci_low, kRatioDigits),
+                                                number(state.ci_high, kRatioDigits))
+                                  : "too few processes";
+    return fmt::format(
+        "{:.0f} MHz {:.{}f} ({}), {}, {} quads{}", 1e-6 * state.clock_hz, state.ratio, kRatioDigits,
+        range, name(state.verdict), state.quads,
+        state.log_ratios.empty() ? "" : fmt::format(" of {} processes", state.log_ratios.size()));
   };
   fmt::print(out, "{} {} {}: the ratio of {} depends on the clock; at {}; at {}\n",
              printable(duel.op), duel.format.name(), printable(duel.shape.text()), unit,

@@ -37,6 +37,13 @@ std::set<std::string> newer_keys() {
   return names;
 }
 
+// True for a value that the first records of version 2 lack: the processes of a ratio that depends on
+// the clock, and the interval of joules over three processes.
+bool is_younger(std::string_view place) {
+  return place.find("full_clock.") != place.npos || place.find("capped.") != place.npos ||
+         place.find(".energy_ci_") != place.npos;
+}
+
 // Compares a stored record with the one that follows.
 class Comparison {
  public:
@@ -51,8 +58,11 @@ class Comparison {
       for (const auto& [name, value] : follows.items()) {
         const std::string place = key.empty() ? name : fmt::format("{}.{}", key, name);
         const bool known = stored.contains(name);
-        check_->require(known || lacks_.contains(name), place + " is missing");
-        if (known) compare(stored.at(name), value, place);
+        const bool may_lack = lacks_.contains(name) || is_younger(place);
+        check_->require(known || may_lack, place + " is missing");
+        if (known && !(stored.at(name).is_null() && is_younger(place))) {
+          compare(stored.at(name), value, place);
+        }
       }
     } else if (stored.is_number() && follows.is_number()) {
       check_->equal(key, stored.get<double>(), follows.get<double>());

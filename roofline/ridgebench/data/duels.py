@@ -15,12 +15,12 @@ _FIRST_SCHEMA = "ridgebench.duel/1"  # its intervals take neighbouring quads as 
 
 @dataclass(frozen=True)
 class _AtClock:
-    """The quads that ran at one clock: a ratio that depends on the clock has two of them."""
+    """The quads that ran at one clock: a ratio that depends on the clock has two of them. Too few processes have no interval."""
 
     clock_hz: float
     ratio: float
-    ci_low: float
-    ci_high: float
+    ci_low: Optional[float]
+    ci_high: Optional[float]
     verdict: str
 
 
@@ -87,7 +87,7 @@ def _make_ratio(value: Optional[dict[str, Any]], origin: str) -> Optional[Ratio]
     states = tuple(_taken(_AtClock, value[key]) for key in ("full_clock", "capped") if value[key])
     plain = {key: value[key] for key in ("ratio", "ci_low", "ci_high", "verdict")}
     for one in (value, *(value[key] for key in ("full_clock", "capped") if value[key])):
-        if one["ratio"] is not None and not one["ci_low"] <= one["ratio"] <= one["ci_high"]:
+        if None not in (one["ratio"], one["ci_low"], one["ci_high"]) and not one["ci_low"] <= one["ratio"] <= one["ci_high"]:
             raise ResultsError(f"{origin}: ci_low, ratio and ci_high are not in this order")
     return Ratio(**plain, states=states)
 

@@ -14,6 +14,8 @@ NONE = "No duel has been published yet."
 
 
 def _interval_text(ratio: Any) -> str:
+    if ratio.ci_low is None:
+        return f"{ratio.ratio:.4f} (too few processes)"
     return f"{ratio.ratio:.4f} ({ratio.ci_low:.4f} to {ratio.ci_high:.4f})"
 
 

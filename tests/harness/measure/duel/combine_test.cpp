@@ -69,9 +69,9 @@ TEST(CombinedDuel, OfFewProcessesIsUndecided) {
   EXPECT_EQ(combine(processes_of(-0.5, 0, 1, 4)).verdict(), Verdict::undecided);
 }
 
-// The mixture of two clocks would be no ratio.
-TEST(CombinedDuel, TakesTheRatioAtFullClockOfAProcessWhereItDependsOnTheClock) {
-  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 5);
+// A process that met both clocks: the first technique is 2 % slower at full clock and 28 % faster
+// at the cap.
+DuelRatio at_two_clocks() {
   std::vector<double> logs(40, 0.02);
   std::vector<double> clocks(40, 1.98e9);
   for (std::size_t i = 0; i < logs.size(); ++i) {
@@ -80,9 +80,53 @@ TEST(CombinedDuel, TakesTheRatioAtFullClockOfAProcessWhereItDependsOnTheClock) {
     logs[i] -= 0.3;
     clocks[i] = 1.5e9;
   }
-  processes[3].short_scale->seconds = ratio_of(logs, RatioRule::blocked, clocks);
+  return ratio_of(logs, RatioRule::blocked, clocks);
+}
+
+// The mixture of two clocks would be no ratio, and a ratio at full clock is not that of a duel
+// which met the cap.
+TEST(CombinedDuel, HasARatioOfEachPowerStateIfThatOfOneProcessDependsOnTheClock) {
+  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 7);
+  for (DuelRecord& one : processes) one.short_scale->clock_hz.assign(20, 1.97e9);
+  processes[5].short_scale->clock_hz.assign(20, 1.52e9);
+  processes[3].short_scale->seconds = at_two_clocks();
   ASSERT_TRUE(processes[3].short_scale->seconds.depends_on_clock());
-  EXPECT_NEAR(combine(processes).short_scale->seconds.log_ratios[3], 0.0201, 1e-3);
+  const DuelRecord duel = combine(processes);
+  const DuelRatio& ratio = duel.short_scale->seconds;
+  EXPECT_FALSE(ratio.ratio.has_value());
+  EXPECT_EQ(ratio.verdict, Verdict::undecided);
+  ASSERT_TRUE(ratio.full_clock && ratio.capped);
+  EXPECT_EQ(ratio.full_clock->log_ratios.size(), 6U);
+  EXPECT_NEAR(std::log(ratio.full_clock->ratio), 0, 5e-3);
+  EXPECT_EQ(ratio.full_clock->clock_hz, 1.97e9);
+  EXPECT_TRUE(ratio.full_clock->ci_low.has_value());
+  EXPECT_EQ(ratio.capped->log_ratios.size(), 2U);
+  EXPECT_NEAR(std::log(ratio.capped->ratio), -0.14, 1e-2);
+  EXPECT_FALSE(ratio.capped->ci_low.has_value()) << "two processes show no interval";
+  EXPECT_EQ(ratio.capped->verdict, Verdict::undecided);
+}
+
+TEST(CombinedDuel, OfAGpuDecidesIfBothPowerStatesAgree) {
+  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 3);
+  for (DuelRecord& one : processes) {
+    one.backend = Backend::cuda;
+    one.short_scale->seconds = at_two_clocks();
+  }
+  DuelRecord duel = combine(processes);
+  EXPECT_EQ(duel.short_scale->seconds.full_clock->verdict, Verdict::slower);
+  EXPECT_EQ(duel.short_scale->seconds.capped->verdict, Verdict::faster);
+  EXPECT_EQ(duel.verdict(), Verdict::undecided) << "at full clock alone it would be slower";
+  for (DuelRecord& one : processes)
+    one.short_scale->seconds.capped = one.short_scale->seconds.full_clock;
+  duel = combine(processes);
+  EXPECT_EQ(duel.verdict(), Verdict::slower);
+  const DuelRatio before = duel.short_scale->seconds;
+  duel.judge();
+  EXPECT_EQ(duel.short_scale->seconds.capped->ci_low, before.capped->ci_low);
+  EXPECT_EQ(duel.short_scale->seconds.log_ratios, before.log_ratios);
+  duel.short_scale->seconds.capped->errors.pop_back();
+  duel.judge();
+  EXPECT_EQ(duel.verdict(), Verdict::undecided) << "three observations";
 }
 
 TEST(CombinedDuel, SaysWhereItsProcessesRanAtDifferentClocks) {

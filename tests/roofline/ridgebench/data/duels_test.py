@@ -72,6 +72,14 @@ def test_without_the_long_scale_a_capped_device_has_no_time(tmp_path):
     assert "| fp32 | 8³, nt | – | – | 0.9800 (0.9790 to 0.9810) | faster | – | – |" in filled(tmp_path, f"duels matmul @ {folder.parent.name}")
 
 
+def test_a_state_of_too_few_processes_has_no_interval(tmp_path):
+    lone = STATE | {"ci_low": None, "ci_high": None, "verdict": "undecided", "log_ratios": [0.005], "errors": [1e-4]}
+    split = DUEL["short"] | {"seconds": SPLIT | {"full_clock": lone}}
+    folder = write(tmp_path / "results" / "host" / "2026-01-01-abc", DUEL | {"short": split, "verdict": "undecided", "processes": 3})
+    assert load_duels(folder).duels[0].in_time.states[0].ci_low is None
+    assert "1.98 GHz: 1.0050 (too few processes) undecided; 1.50 GHz" in filled(tmp_path, f"duels matmul @ {folder.parent.name}")
+
+
 def test_a_ratio_that_depends_on_the_clock_is_shown_at_each(tmp_path):
     write(tmp_path / "results" / "host" / "2026-01-01-abc", DUEL | {"short": DUEL["short"] | {"seconds": SPLIT}, "verdict": "undecided"})
     text = filled(tmp_path, "duels matmul @ host")
