@@ -102,7 +102,10 @@ void DuelSide::set_energy(std::vector<double> blocks_j) {
   if (energy_blocks_j.empty() || !std::ranges::all_of(energy_blocks_j, positive)) return;
   std::vector<double> logs;
   for (const double joules : energy_blocks_j) logs.push_back(std::log(joules));
-  if (const auto found = estimate_ratio(logs)) {
+  // Three processes of a GPU have three values, whose interval is Student's.
+  auto found = estimate_ratio(logs);
+  if (!found) found = estimate_over_processes(logs, std::vector<double>(logs.size()));
+  if (found) {
     energy_per_launch_j = found->value;
     energy_ci_low_j = found->ci_low;
     energy_ci_high_j = found->ci_high;

@@ -165,7 +165,7 @@ inline constexpr KeyList kDuelSideKeys{
     Key{"verify", &DuelSide::verify, "", "the comparison with the reference; null if nothing was checked"},
     Key{"time_s", &DuelSide::time_s, "s", "per launch: busy seconds over launches at the deciding scale"},
     Key{"energy_per_launch_j", &DuelSide::energy_per_launch_j, "J", "by the energy counter during the long blocks; null with the reason in no_energy"},
-    Key{"energy_ci_low_j", &DuelSide::energy_ci_low_j, "J", "lower end of its 95 % interval; null below five blocks", {}, Absence::not_in_oldest},
+    Key{"energy_ci_low_j", &DuelSide::energy_ci_low_j, "J", "lower end of its 95 % interval; null below three blocks or processes", {}, Absence::not_in_oldest},
     Key{"energy_ci_high_j", &DuelSide::energy_ci_high_j, "J", "upper end of that interval", {}, Absence::not_in_oldest},
     Key{"energy_blocks_j", &DuelSide::energy_blocks_j, "J", "per launch of each long block, or of each process; empty if the energy is unknown", {.low_excluded = true}, Absence::not_in_oldest},
 };

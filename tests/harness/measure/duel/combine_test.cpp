@@ -156,6 +156,18 @@ TEST(CombinedDuel, KeepsJoulesOnlyIfEveryProcessKnowsThem) {
   EXPECT_FALSE(duel.second.energy_per_launch_j.has_value());
 }
 
+TEST(CombinedDuel, OfThreeProcessesHasAnIntervalOfJoules) {
+  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 3);
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    processes[i].first.energy_per_launch_j = 3 * std::exp(0.01 * (static_cast<double>(i) - 1));
+  }
+  const DuelSide side = combine(processes).first;
+  EXPECT_NEAR(side.energy_per_launch_j.value(), 3, 1e-9);
+  // Student's t at 97.5 % with two degrees of freedom, times 0.01 / sqrt(3).
+  EXPECT_NEAR(std::log(side.energy_ci_high_j.value() / 3), 4.3027 * 0.01 / std::sqrt(3), 1e-6);
+  EXPECT_NEAR(std::log(side.energy_ci_low_j.value() / 3), -4.3027 * 0.01 / std::sqrt(3), 1e-6);
+}
+
 TEST(CombinedDuel, IsReadFromTheLinesThatItBecomes) {
   std::vector<DuelRecord> processes = processes_of(0.02, 0.01, 1, 6);
   for (DuelRecord& one : processes) {
