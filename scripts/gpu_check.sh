@@ -78,9 +78,10 @@ unpack() {
   rm -rf "$prebuilt" && mkdir -p "$prebuilt" && tar -C "$prebuilt" -xmzf "$prebuilt.tar.gz"
 }
 
-# note_state WHEN: clocks, power, temperature and reasons of the driver, in a file of the command.
+# note_state WHEN: clocks, power, temperature and reasons of the driver, at the end of a file of the command: a later call
+# keeps the states of an earlier one, whose results are in the same tar file.
 note_state() {
-  { date -u +%Y-%m-%dT%H:%M:%SZ && nvidia-smi && nvidia-smi -q; } >"$work/state_${command}_$1.txt" 2>&1
+  { date -u +%Y-%m-%dT%H:%M:%SZ && nvidia-smi && nvidia-smi -q; } >>"$work/state_${command}_$1.txt" 2>&1
 }
 
 # Writes the tar file of all results so far, or leaves the last one.
@@ -128,6 +129,7 @@ run_stage() {
   note=$(sed -n 's/^gpu_check: //p' "$work/$name.log" | tail -n 1)
   case $status in
     0) result="ok${note:+: $note}" ;;
+    75) result="unfinished: $note" ;;
     77) result="skipped: $note" ;;
     124 | 137) result="stopped after $limit s" ;;
     *) result="FAILED ($status): $(grep -v '^$' "$work/$name.log" | tail -n 1 | cut -c1-120)" ;;

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of the files that source this one
 # Shared by the stages of scripts/gpu_check.sh. A line `gpu_check: TEXT` of a stage's output appears in the table. Exit
-# code 77: the stage lacks something, and the note says what.
+# code 77: the stage lacks something, and the note says what. Exit code 75: nothing failed, but the time did not suffice for
+# all, and the next call goes on.
+not_finished=75
 #   work binary device_tests own_kernels device rehearse stage_end   come from the caller
 : "${work:?}" "${binary:?}" "${device_tests:?}" "${own_kernels:?}" "${device:?}" "${stage_end:?}"
 

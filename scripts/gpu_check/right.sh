@@ -1,15 +1,26 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of the files that source this one
 # Stages of the command `right`: whether what the kernels compute is right.
 
-# one_device_test FILTER LOG COMMAND...: runs device tests under the command, in what is left of the stage.
+# with_stage COMMAND...: runs a command that ends with the stage. `timeout` makes a group of processes of its own, which a
+# signal to the stage does not reach; and a shell that waits for a command in the foreground does not end on a signal.
+with_stage() {
+  tie TERM
+  trap 'exit 3' INT TERM
+  "${tied[@]}" "$@" &
+  wait $!
+}
+
+# one_device_test FILTER LOG COMMAND...: runs device tests under the command, in what is left of the stage, unless an
+# earlier call of the stage did.
 one_device_test() {
   local left status
+  [[ ! -f $2.passed ]] || return 0
   left=$(seconds_left 3)
   if ((left <= 0)); then
     echo "not run, no time was left: $1"
     return 0
   fi
-  OMP_NUM_THREADS=4 timeout --kill-after=2 "$left" "${@:3}" "$device_tests" --gtest_filter="$1" >"$2" 2>&1
+  OMP_NUM_THREADS=4 with_stage timeout --kill-after=2 "$left" "${@:3}" "$device_tests" --gtest_filter="$1" >"$2" 2>&1
   status=$?
   if ((status == 124 || status == 137)); then
     echo "not finished, no time was left: $1"
@@ -18,6 +29,10 @@ one_device_test() {
     return 1
   elif grep -q '^too little memory: ' "$2"; then
     echo "too little memory: $1: $(grep -c '^too little memory: ' "$2") formats"
+  elif grep -q '^no format of this test' "$2"; then
+    echo "no format: $1"
+  else
+    touch "$2.passed"
   fi
 }
 
@@ -25,9 +40,9 @@ one_device_test() {
 # process of its own, so that one which breaks its context costs no other. Techniques that tune launch the kernels of their
 # twins, and every run verifies the libraries' rows.
 each_technique() {
-  local status unfinished memory
+  local status unfinished memory without
   mkdir -p "$work/$1"
-  export -f one_device_test seconds_left
+  export -f one_device_test seconds_left with_stage tie
   "$device_tests" --gtest_list_tests | sed -n "s|^  $2/\([a-z0-9_]*\).*|\1|p" | sort -u |
     grep -E "$3" | grep -vE 'tuned|cub' |
     xargs -P "$4" -I % bash -c "one_device_test '*$2/%' $work/$1/%.log ${*:5}" >"$work/$1.txt"
@@ -35,8 +50,10 @@ each_technique() {
   cat "$work/$1.txt"
   unfinished=$(grep -c '^not ' "$work/$1.txt")
   memory=$(grep -c '^too little memory' "$work/$1.txt")
-  ((unfinished + memory == 0)) ||
-    echo "gpu_check: $unfinished techniques without time, $memory skipped for too little memory"
+  without=$(grep -c '^no format' "$work/$1.txt")
+  ((unfinished + memory + without == 0)) ||
+    echo "gpu_check: $unfinished techniques without time, $memory skipped for too little memory, $without without a format"
+  ((status != 0 || unfinished == 0)) || status=$not_finished
   return "$status"
 }
 

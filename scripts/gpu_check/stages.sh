@@ -2,6 +2,7 @@
 # Runs one stage of scripts/gpu_check.sh: stages.sh NAME
 set -uo pipefail
 folder=$(dirname "${BASH_SOURCE[0]}")
+source scripts/tools.sh
 # shellcheck disable=SC1090,SC2154  # common.sh names the variables
 for file in common right picture ratios; do source "$folder/$file.sh"; done
 

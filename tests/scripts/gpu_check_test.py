@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -259,6 +260,8 @@ case "$*" in
 *MoreTiles*) until [ -e {folder}/work/state_right_under_load.txt ]; do :; done ;;
 *{wrong}) echo "Failure of $*"; exit 1 ;;
 *Beyond2To31Elements/dot_one_pass) echo "too little memory: dot_one_pass fp8_e4m3: 4 GiB asked" ;;
+*Beyond2To31Elements/matmul_wgmma_pingpong) echo "no format of this test: matmul_wgmma_pingpong" ;;
+*{hangs}) echo $$ >>{folder}/hung; exec /bin/sleep 300 ;;
 esac
 echo "$*" >>{folder}/tests
 """,
@@ -271,14 +274,14 @@ exec "$@"
 
 @pytest.fixture(name="pretended")
 def pretended_fixture(packed, tmp_path):
-    """Variables of a check in which scripts stand for the tools of a GPU; relu_vec16 may be wrong."""
+    """Variables of a check in which scripts stand for the tools of a GPU; a technique may be wrong, and one may hang."""
 
-    def variables(wrong="nothing") -> dict:
+    def variables(wrong="nothing", hangs="nothing") -> dict:
         prebuilt = tmp_path / "prebuilt"
         shutil.unpack_archive(packed / "prebuilt.tar.gz", prebuilt)
         for name, text in FAKES.items():
             path = prebuilt / name
-            path.write_text("#!/bin/sh" + text.format(folder=tmp_path, wrong=wrong))
+            path.write_text("#!/bin/sh" + text.format(folder=tmp_path, wrong=wrong, hangs=hangs))
             path.chmod(0o755)
         path = f"{prebuilt}:{environment()['PATH']}"
         return {"PREBUILT": prebuilt, "WORK": tmp_path / "work", "OUT": tmp_path, "PATH": path}
@@ -291,7 +294,7 @@ def test_device_tests_and_sanitizer_of_a_gpu(pretended, tmp_path):
     result = gpu_check(tmp_path, "right", *chosen, **pretended(), DEVICE="sim")
     assert result.returncode == 0, result.stdout
     stages = table(result)
-    assert stages.pop("large") == "ok: 0 techniques without time, 1 skipped for too little memory"
+    assert stages.pop("large") == "ok: 0 techniques without time, 1 skipped for too little memory, 1 without a format"
     assert set(stages.values()) == {"ok"}
     ran = sorted(line.rpartition("=")[2] for line in (tmp_path / "tests").read_text().splitlines() if "=" in line)
     of_kernels = [name for name in ran if name.startswith("*")]
@@ -316,3 +319,46 @@ def test_a_wrong_kernel_fails_the_smoke_test(pretended, tmp_path):
     assert result.returncode == 6
     assert "relu_vec16: Failure of" in table(result)["smoke"]
     assert "SmallShapes/dot_one_pass" in (tmp_path / "tests").read_text()
+
+
+def alive(number: int) -> bool:
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_what_a_stage_had_no_time_for_comes_in_the_next_call(pretended, tmp_path):
+    """A technique that hangs is stopped. What passed before is not run again."""
+    arguments = ("right", "--stages", "smoke")
+    first = gpu_check(tmp_path, *arguments, **pretended(hangs="/dot_one_pass"), DEVICE="sim", LIMIT=8)
+    assert first.returncode == 0, first.stdout
+    said = "unfinished: 1 techniques without time, 0 skipped for too little memory, 0 without a format"
+    assert table(first)["smoke"] == said
+    assert not (tmp_path / "work" / "smoke.done").exists()
+    assert not any(map(alive, map(int, (tmp_path / "hung").read_text().split())))
+    (tmp_path / "tests").unlink()
+    second = gpu_check(tmp_path, *arguments, **pretended(), DEVICE="sim")
+    assert table(second)["smoke"] == "ok"
+    ran = [line for line in (tmp_path / "tests").read_text().splitlines() if "SmallShapes/" in line]
+    assert len(ran) == 1 and ran[0].endswith("/dot_one_pass")
+    states = (tmp_path / "work" / "state_right_before.txt").read_text()
+    assert states.count("clocks") == 2, "the state of the first call stays"
+
+
+@pytest.mark.parametrize("signal_of_the_end", [signal.SIGTERM, signal.SIGKILL])
+def test_device_tests_end_with_the_check(pretended, tmp_path, signal_of_the_end):
+    """They would stay on the GPU, in a group of processes of their own."""
+    if subprocess.run(["setpriv", "--pdeathsig", "TERM", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("setpriv is missing")
+    arguments = arguments_of(tmp_path, "right", "--stages", "smoke", **pretended(hangs="/dot_one_pass"), DEVICE="sim")
+    with subprocess.Popen(**arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: (tmp_path / "hung").exists() and (tmp_path / "hung").read_text(), process)
+        process.send_signal(signal_of_the_end)
+        process.wait()
+    hung = int((tmp_path / "hung").read_text())
+    for _ in range(1000):
+        if not alive(hung):
+            return
+        time.sleep(0.01)
+    pytest.fail("the device test is still there")
