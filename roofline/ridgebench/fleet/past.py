@@ -7,12 +7,12 @@ from typing import Any, Mapping, NamedTuple, Optional
 from ridgebench.base.command_line import INCOMPARABLE, CommandError
 from ridgebench.base.text import short
 from ridgebench.base.units import counted
+from ridgebench.data.power_states import DIFFER
 from ridgebench.judge import gate
 from ridgebench.judge.comparable import against
 from ridgebench.judge.limits import Limits, limits_for
 from ridgebench.judge.past.baseline_rows import compare_with, states_of
 from ridgebench.judge.past.baseline_store import BUILDS, FEWEST_RUNS, Baseline, read_baseline
-from ridgebench.judge.power_states import DIFFER
 from ridgebench.judge.report import Comparison, with_words
 
 from .gpu import DONE, Gpu, Reading

@@ -3,17 +3,20 @@
 The fastest of either side stands for it, fp8 by the way it accumulates, in steady state and, where it was measured,
 cold. Clock and joules per FLOP (median power over the rate) follow, then the geometric mean and the worst of a format,
 then the training step of a linear layer: forward, dX and dW are the layouts nt, nn and tn of the same three numbers.
+A line says where its rows differ in their power state. Rows that the budget cut are left out.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Iterator
 
 from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.printers import aligned
 from ridgebench.base.units import counted
-from ridgebench.data.records import Row, load_run
+from ridgebench.data.doubts import cut_by_budget, why_unfinished
+from ridgebench.data.power_states import DIFFER, differ
+from ridgebench.data.records import Row, Run, load_run
 
 
 def _accumulation(row: Row) -> str:
@@ -60,23 +63,31 @@ def _ratio_in_cycles(hand: Row, library: Row) -> str:
 
 def lines(rows: list[Row]) -> Iterator[str]:
     """The table of rivals, then a line per format."""
-    table = [["product", "hand", "TFLOP/s", "library", "TFLOP/s", "ratio", "cycles", "GHz", "pJ/FLOP"]]
+    table = [["product", "hand", "TFLOP/s", "library", "TFLOP/s", "ratio", "cycles", "GHz", "pJ/FLOP", ""]]
     ratios = defaultdict(list)
+    two_states: Counter[tuple] = Counter()
     for key, group in sorted(rivals(rows).items()):
         hand, library = group["hand"], group["library"]
         ratio = hand.rate / library.rate
-        ratios[(key[0], key[1], key[2], key[4])].append(ratio)
+        states = differ(row.power_state for row in (hand, library))
+        form = (key[0], key[1], key[2], key[4])
+        ratios[form].append(ratio)
+        two_states[form] += bool(states)
         clocks = "/".join(f"{row.clock_hz / 1e9:.2f}" if row.clock_hz else "-" for row in (hand, library))
         energy = "/".join(_picojoules_per_flop(row) for row in (hand, library))
         table.append([
             " ".join(filter(None, key)), hand.technique, f"{hand.rate / 1e12:.1f}", library.technique, f"{library.rate / 1e12:.1f}",
-            f"{ratio:.3f}", _ratio_in_cycles(hand, library), clocks, energy,
+            f"{ratio:.3f}", _ratio_in_cycles(hand, library), clocks, energy, states,
         ])  # fmt: skip
     yield from aligned(table, right=(2, 4, 5, 6, 7, 8))
     yield ""
     means = {key: math.exp(sum(map(math.log, values)) / len(values)) for key, values in sorted(ratios.items())}
     yield from aligned([
-        [" ".join(filter(None, key)), f"{counted(len(ratios[key]), 'shape')}, geometric mean {mean:.3f}, worst {min(ratios[key]):.3f}"]
+        [
+            " ".join(filter(None, key)),
+            f"{counted(len(ratios[key]), 'shape')}, geometric mean {mean:.3f}, worst {min(ratios[key]):.3f}"
+            + (f"; {DIFFER} in {two_states[key]}" if two_states[key] else ""),
+        ]
         for key, mean in means.items()
     ])  # fmt: skip
 
@@ -95,12 +106,22 @@ def steps(rows: list[Row]) -> Iterator[str]:
             shares = [row.mfu for row in products.values()]
             # Each product's time at the peak over the time taken.
             mfu = f", MFU {100 * 3 / sum(1 / share for share in shares):.1f} %" if all(shares) else ""
-            yield f"step {' '.join(key):50} {1e3 * seconds:8.3f} ms {flops / seconds / 1e12:8.1f} TFLOP/s{mfu}"
+            states = differ(row.power_state for row in products.values())
+            yield f"step {' '.join(key):50} {1e3 * seconds:8.3f} ms {flops / seconds / 1e12:8.1f} TFLOP/s{mfu}{', ' * bool(states)}{states}"
+
+
+def finished(run: Run) -> Iterator[Row]:
+    """The rows that the run could finish, or none of a run that did not end."""
+    if not why_unfinished(run.environment):
+        yield from (row for row in run.rows if not cut_by_budget(row, run.environment))
 
 
 def main(arguments: list[str]) -> int:
     parser = Parser(prog="rivals", description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, metavar="DIR")
-    rows = load_run(parser.parse_args(arguments).results).rows
+    run = load_run(parser.parse_args(arguments).results)
+    rows = list(finished(run))
+    if unfinished := why_unfinished(run.environment):
+        print(f"UNFINISHED: {unfinished}; none of its rows is a result")
     print("\n".join([*lines(rows), "", *steps(rows)]))
     return OK

@@ -1,7 +1,7 @@
 """Prints the short table of a run on a GPU.
 
 Every operation and format has its best hand-written row, its best library row and their ratio; every ceiling has its
-share of what the hardware can do.
+share of what the hardware can do. The rows of a ratio are minutes apart. A ratio of rows that the budget cut is left out.
 """
 
 from collections import Counter
@@ -11,6 +11,7 @@ from typing import Any, Iterator, Optional
 from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.printers import aligned
 from ridgebench.data.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import BROKEN, Row, load_run
 
 _Environment = dict[str, Any]
@@ -44,6 +45,13 @@ def _of_roof(row: Optional[Row], environment: _Environment) -> str:
     return UNSETTLED * doubted + _percent(row.fraction_of_measured_roof if row else None)
 
 
+def _ratio(hand: Optional[Row], library: Optional[Row], environment: _Environment) -> str:
+    """The ratio of the rates of two whole rows, and after it that their power states differ."""
+    if hand is None or library is None or cut_by_budget(hand, environment) or cut_by_budget(library, environment):
+        return "-"
+    return ", ".join(filter(None, (f"{hand.rate / library.rate:.3f}", differ(row.power_state for row in (hand, library)))))
+
+
 def _kernels(rows: list[Row], environment: _Environment) -> Iterator[str]:
     table = [["kernel", "hand", "of roof", "MFU", "library", "of roof", "hand/library"]]
     groups: dict[tuple[str, str, str], list[Row]] = {}
@@ -53,9 +61,10 @@ def _kernels(rows: list[Row], environment: _Environment) -> Iterator[str]:
     for (op, form, _), group in sorted(groups.items()):
         hand, library = (best(group, origin, environment) for origin in ("hand", "library"))
         sides = [[row.technique if row else "-", _of_roof(row, environment)] for row in (hand, library)]
-        ratio = f"{hand.rate / library.rate:.3f}" if hand and library else "-"
+        ratio = _ratio(hand, library, environment)
         table.append([f"{op}/{form}", *sides[0], _percent(hand.mfu if hand else None), *sides[1], ratio])
-    yield from aligned(table, right=(2, 3, 5, 6))
+    yield from aligned(table, right=(2, 3, 5))
+    yield "hand/library compares two rows of this run; `duel` measures both in turns and decides"
 
 
 def lines(rows: list[Row], environment: _Environment) -> Iterator[str]:
@@ -77,14 +86,13 @@ def lines(rows: list[Row], environment: _Environment) -> Iterator[str]:
 
 def _tuning(rows: list[Row]) -> Iterator[str]:
     """Time of the tuned cuBLASLt rows over the time of cuBLASLt's own choice: above 1 only by noise."""
-    times = {
-        (row.op, row.format, str(row.shape), row.regime, row.technique): row.time_median_s
-        for row in rows if row.status == "ok"
-    }
-    for (*key, technique), first in times.items():
-        tuned = times.get((*key, technique.replace("cublas", "cublas_tuned")))
+    known = {(row.op, row.format, str(row.shape), row.regime, row.technique): row for row in rows if row.status == "ok"}
+    for (*key, technique), first in known.items():
+        tuned = known.get((*key, technique.replace("cublas", "cublas_tuned")))
         if technique in ("cublas", "cublas_fast_accum") and tuned:
-            yield f"{key[0]}/{key[1]}/{technique}: tuned takes {tuned / first:.3f} of its time, {key[3]} {key[2]}"
+            states = differ(row.power_state for row in (first, tuned))
+            yield (f"{key[0]}/{key[1]}/{technique}: tuned takes {tuned.time_median_s / first.time_median_s:.3f} of its time, {key[3]} {key[2]}"
+                   + (f", {states}" if states else ""))
 
 
 def _devices(environment: dict) -> Iterator[str]:

@@ -1,20 +1,11 @@
-"""Two power states are two clocks: what is said where a comparison or a mean has times of both."""
+"""The word on power states in the reason of a verdict."""
 
-from collections import Counter
 from typing import Iterable, Optional
 
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import Row
 
 from .report import with_words
-
-DIFFER = "power states differ"
-
-
-def differ(states: Iterable[Optional[str]]) -> str:
-    """'power states differ: capped 3, full_clock 2'; empty if the known ones are alike. A host has none."""
-    known = Counter(state for state in states if state)
-    found = ", ".join(f"{state} {count}" for state, count in sorted(known.items()))
-    return f"{DIFFER}: {found}" if len(known) > 1 else ""
 
 
 def with_word(reason: Optional[str], rows: Iterable[Row]) -> Optional[str]:

@@ -5,10 +5,10 @@ from typing import Optional
 from ridgebench.base.printers import aligned
 from ridgebench.base.text import clean, cut, short
 from ridgebench.base.units import counted, digits, rate, seconds
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import Row, Run
 
 from .comparable import LONGEST_VALUE, differences
-from .power_states import differ
 
 _LEAST_TIME = 1e-15  # seconds; a run holds none
 

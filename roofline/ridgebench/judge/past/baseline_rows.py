@@ -6,10 +6,10 @@ from typing import Optional
 import numpy as np
 
 from ridgebench.base.units import counted
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import BROKEN, Row
 from ridgebench.judge import gate
 from ridgebench.judge.limits import Limits, first
-from ridgebench.judge.power_states import differ
 from ridgebench.judge.report import DESCRIBED, MISSING, Comparison, with_words
 from ridgebench.judge.stored import verdict_on
 

@@ -10,9 +10,9 @@ from ridgebench.base.files import ResultsError
 from ridgebench.base.printers import aligned
 from ridgebench.base.text import clean, short
 from ridgebench.base.units import counted
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import Run
 from ridgebench.judge.comparable import against, device_entries, differences, lookup
-from ridgebench.judge.power_states import differ
 from ridgebench.judge.report import percent
 
 from . import change_points

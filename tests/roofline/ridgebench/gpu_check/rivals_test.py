@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from golden import GOLDEN
 from ridgebench.data.records import Row, load_run
-from ridgebench.gpu_check.rivals import lines, rivals, steps
+from ridgebench.gpu_check.rivals import finished, lines, rivals, steps
 
 SAMPLE = load_run(GOLDEN).rows[0]
 
@@ -72,3 +72,25 @@ def test_a_training_step_is_three_products_of_one_layer():
     (line,) = steps(products)
     assert "4.000 ms" in line and f"{3 * flops / 4e-3 / 1e12:.1f} TFLOP/s" in line and "MFU 60.0 %" in line
     assert list(steps(products[:2])) == []
+
+
+def test_two_power_states_are_named_in_ratios_means_and_sums():
+    hand, library = row("wgmma_tuned", 8e14, power_state="full_clock"), row("cublas_tuned", 7e14, power_state="capped")
+    alike = [row("wgmma_tuned", 8e14, n=64, power_state="capped"), row("cublas_tuned", 7e14, n=64, power_state="capped")]
+    text = "\n".join(lines([hand, library, *alike]))
+    assert text.count("power states differ: capped 1, full_clock 1") == 1
+    assert "2 shapes, geometric mean 1.143, worst 1.143; power states differ in 1" in text
+    layers = [row("wgmma_tuned", 8e14, shape={"m": 8, "n": 8, "k": 8, "layout": layout}, power_state=state)
+              for layout, state in (("nt", "capped"), ("nn", "capped"), ("tn", "full_clock"))]  # fmt: skip
+    (line,) = steps(layers)
+    assert line.endswith(", power states differ: capped 2, full_clock 1")
+    (line,) = steps([replace(one, power_state="capped") for one in layers])
+    assert "power" not in line
+
+
+def test_rows_that_a_run_could_not_finish_are_left_out():
+    run = load_run(GOLDEN)
+    cut = replace(run, rows=[replace(run.rows[0], flags=["few_samples"]), *run.rows[1:]], environment=run.environment | {"budget_s": 60.0})
+    assert list(finished(run)) == run.rows
+    assert list(finished(cut)) == run.rows[1:]
+    assert not list(finished(replace(run, environment=run.environment | {"interrupted": True})))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from golden import GOLDEN
 from ridgebench.data.records import load_run
-from ridgebench.gpu_check.summary import best, lines
+from ridgebench.gpu_check.summary import _tuning, best, lines
 
 
 def text(change=lambda row: row, **environment) -> str:
@@ -43,3 +43,30 @@ def test_a_row_that_the_budget_cut_is_named_only_where_there_is_no_other():
     assert best(cut, "hand", run.environment).id == fastest.id, "the profile asks for no more samples"
     assert best(cut, "hand", run.environment | {"budget_s": 60.0}).id != fastest.id
     assert best(cut[:1], "hand", run.environment | {"budget_s": 60.0}).id == cut[0].id
+
+
+NAMES = (("tiled", "hand"), ("cublas", "library"), ("cublas_tuned", "library"))
+
+
+def rivals(**changes) -> list:
+    """Rows of the same work, of a hand-written technique and a library's; `changes` has a list of values for each key."""
+    run = load_run(GOLDEN)
+    one = next(row for row in run.rows if row.drawable and row.op == "matmul" and row.regime == "steady")
+    found = [replace(one, technique=name, origin=origin) for name, origin in NAMES]
+    return [replace(row, **dict(zip(changes, values))) for row, values in zip(found, zip(*changes.values()))]
+
+
+def test_a_ratio_of_two_power_states_says_so():
+    environment = load_run(GOLDEN).environment
+    alike, apart = ("\n".join(lines(rivals(power_state=states), environment)) for states in (("capped", "capped"), ("capped", "full_clock")))
+    assert line(alike, "matmul").endswith(" 1.000")
+    assert line(apart, "matmul").endswith(" 1.000, power states differ: capped 1, full_clock 1")
+    (tuned,) = _tuning(rivals(power_state=("capped", "capped", "mixed")))
+    assert tuned.endswith(", power states differ: capped 1, mixed 1")
+
+
+def test_a_row_that_the_budget_cut_has_no_ratio():
+    rows = rivals(flags=(["few_samples"], []))
+    environment = load_run(GOLDEN).environment
+    assert line("\n".join(lines(rows, environment)), "matmul").endswith(" 1.000")
+    assert line("\n".join(lines(rows, environment | {"budget_s": 9.0})), "matmul").endswith(" -")

@@ -5,7 +5,7 @@ import json
 import pytest
 from baseline_command import call
 from ridgebench.judge.past import baseline_store
-from ridgebench.judge.power_states import differ
+from ridgebench.data.power_states import differ
 from side_by_side_test import describe
 from stored_session_test import report
 from synthetic_session import log_ratios, record, write_run, write_session
