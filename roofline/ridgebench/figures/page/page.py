@@ -51,7 +51,7 @@ def unserved(views: list[View]) -> str:
     return f"{counted(count, 'case')} not served: see the report{'s' * (len(views) > 1)}" if count else ""
 
 
-def _power_states(view: View) -> str:
+def power_states(view: View) -> str:
     """How many rows the power limit slowed down; empty without one. Their clock differs from that of the others."""
     states = Counter(row.power_state for row in view.rows if row.power_state)
     capped, mixed, rows = states["capped"], states["mixed"], sum(states.values())
@@ -84,7 +84,7 @@ def footer(view: View) -> str:
     if "imported" in environment:
         source = environment["imported"]
         return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
-    return " · ".join([*filter(None, [_power_states(view), _own_kernels(view)]), *provenance(environment)])
+    return " · ".join([*filter(None, [power_states(view), _own_kernels(view)]), *provenance(environment)])
 
 
 def title_lines(title: str, room: float) -> tuple[float, list[str]]:

@@ -12,7 +12,7 @@ from ridgebench.data.records import Row, Run, commit_of, date_of
 from ridgebench.data.view import OPERATIONS, ORDER, View, ordered
 
 from .finding import best
-from .page import fits
+from .page import fits, power_states
 
 _MOST = 4  # runs that one figure can hold: a hue for each
 LETTERS = "ABCD"
@@ -156,8 +156,9 @@ def title(runs: list[OneRun]) -> str:
 
 
 def provenance(runs: list[OneRun]) -> str:
-    """The commits of the runs, and their fills where one of them is not the default."""
+    """The rows that the power limit slowed down, the commits of the runs, and their fills where one of them is not the default."""
+    states = "; ".join(f"{run.letter} {text}" for run in runs if (text := power_states(run.view)))
     commits = [f"{run.letter} {commit_of(run.view.environment, 12)}" for run in runs]
     fills = {run.letter: run.view.environment.get("fill") or "unknown" for run in runs}
     told = f", fill {', '.join(f'{letter} {fill}' for letter, fill in fills.items())}" if set(fills.values()) != {"normal"} else ""
-    return f"ridgebench, commits {', '.join(commits)}{told}"
+    return f"{states}{' · ' * bool(states)}ridgebench, commits {', '.join(commits)}{told}"

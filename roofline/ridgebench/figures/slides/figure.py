@@ -10,6 +10,7 @@ from ridgebench.base.units import digits, enumerate_words, rate
 from ridgebench.data.records import commit_of, date_of
 from ridgebench.data.view import OPERATIONS
 from ridgebench.figures.page.finding import spoken
+from ridgebench.figures.page.page import power_states
 from ridgebench.figures.page.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
 
 from . import drawing, titles
@@ -53,7 +54,8 @@ def _subtitle(scene: Scene) -> str:
     model = view.device["model"] or view.device["name"]
     fixed = f" · matmul: m = n = {scene.first.fixed}" if scene.first.fixed else ""
     state = " · unfinished run" if view.why_unfinished else ""
-    return f"{model} · {scene.format}{fixed} · {date_of(environment) or 'date unknown'} · commit {commit_of(environment)}{state}"
+    facts = [model, f"{scene.format}{fixed}", date_of(environment) or "date unknown", f"commit {commit_of(environment)}{state}", power_states(view)]
+    return " · ".join(filter(None, facts))
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:

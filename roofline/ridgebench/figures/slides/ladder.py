@@ -2,7 +2,9 @@
 
 from typing import Optional
 
+from ridgebench.base.text import capital
 from ridgebench.base.units import digits, percent
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import Row, shape_text
 from ridgebench.data.view import View
 
@@ -85,6 +87,8 @@ def slides(deck: Deck) -> list[Slide]:
     size, top = _size_of(whole), max(_rate(row) for row in rows)
     words = (f"Each step adds one idea to matmul at {size}. 100 % is {whole.technique}, {deck.scene.rate(_rate(whole))}."
              f"{'' if whole_run else _why_no_claim(deck.view)}")
+    if states := differ(row.power_state for row in rows):
+        words += f" {capital(states)}."
     shares = [_rate(row) / _rate(whole) for row in rows]
 
     def draw(stage: Stage) -> None:

@@ -19,7 +19,7 @@ from ridgebench.data.records import load_run
 from ridgebench.data.view import View, make_view
 from ridgebench.figures.page import dumbbells, runs_figure, runs_table
 from ridgebench.figures.page.drawing import settings
-from ridgebench.figures.page.runs import OneRun, changed, formats, make_runs, span, title
+from ridgebench.figures.page.runs import OneRun, changed, formats, make_runs, provenance, span, title
 from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.plot import drawn_figures, main, parse
 
@@ -195,6 +195,14 @@ def test_a_run_on_zeros_is_told_from_one_on_numbers():
     zeros = replace(golden(), environment={**golden().environment, "fill": "zeros"})
     assert any("fill A normal, B zeros" in word for word in written(figure_of(runs_of(golden(), zeros))))
     assert not any("fill A" in word for word in written(figure_of(runs_of(golden(), golden()))))
+
+
+def test_the_footer_names_the_power_states_of_each_run():
+    view = golden()
+    capped = replace(view, rows=[replace(row, power_state="capped" if i < 2 else "full_clock") for i, row in enumerate(view.rows[:5])] + view.rows[5:])
+    assert provenance(runs_of(view, capped)).startswith("B 2 of 5 rows at the power cap · ridgebench, commits A ")
+    assert provenance(runs_of(view, view)).startswith("ridgebench, commits A ")
+    assert any("B 2 of 5 rows at the power cap" in word for word in written(figure_of(runs_of(view, capped))))
 
 
 def test_runs_of_one_device_are_told_apart_by_date_and_folder(tmp_path):

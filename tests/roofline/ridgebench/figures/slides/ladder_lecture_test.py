@@ -64,6 +64,16 @@ def test_steps_of_another_size_are_left_out_and_steps_that_do_not_climb_stay():
     assert [line.rsplit(" ", 2)[1] for line in slide.numbers] == ["1", "1", "62", "50", "100"]
 
 
+def test_steps_in_two_power_states_say_so():
+    def said(*states: str) -> str:
+        (slide,) = slides_of(view_of(*(row(name, 512, rate, power_state=state) for (name, rate), state in
+                                       zip((("naive", 1e10), ("mma_sync", 5e11), ("wgmma", 4e11)), states))))
+        return slide.say
+
+    assert said("full_clock", "capped", "capped").endswith(" Power states differ: capped 2, full_clock 1.")
+    assert "ower" not in said("capped", "capped", "capped")
+
+
 def test_one_step_without_a_library_is_no_ladder():
     assert slides_of(view_of(row("packed", 512, 1e11), row("naive", 128, 1e9))) == []
     assert len(slides_of(view_of(row("packed", 512, 1e11), row("onednn", 512, 2e11, origin="library")))) == 1
