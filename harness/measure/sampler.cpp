@@ -100,7 +100,9 @@ class Sampling {
   [[nodiscard]] Samples end() {
     const std::vector<Meter> now = read_meters();
     std::optional<PowerState> state;
-    if (watches_power()) state = power_state(capped_share(now));
+    // A shorter window, as that of a burst, may lie between two renewals of the counter.
+    const bool long_enough = device_->now_s() - warm_s_ >= kShortestPowerWindow_s;
+    if (watches_power() && long_enough) state = power_state(capped_share(now));
     window_.elapsed_s = end_s_ - start_s_;
     window_.meters = difference(meters_, now);
     if (!of_probes_.empty()) window_.meters = difference(of_probes_, window_.meters);

@@ -32,8 +32,8 @@ struct Samples {
   std::vector<double> clocks_hz;         // held during each; empty if one is unknown
   std::optional<double> clock_hz;        // median of the known ones
   bool power_capped = false;             // the power limit lowered the clock
-  // Empty where the device does not count the time for which the limit lowers its clock, and where
-  // launches leave it idle.
+  // Empty where the device does not count the time for which the limit lowers its clock, where
+  // launches leave it idle, and below kShortestPowerWindow_s.
   std::optional<PowerState> power_state;
   std::vector<std::string> flags;
   Window window;

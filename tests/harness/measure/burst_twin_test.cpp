@@ -49,6 +49,8 @@ TEST_F(BurstTwin, IsShortAndTheOtherOneJudges) {
   EXPECT_FALSE(sustained->burst);
   EXPECT_TRUE(ceiling_rate(*sustained).has_value());
   EXPECT_LT(burst->telemetry.at("window").at("busy_s"), 0.2);
+  EXPECT_FALSE(burst->power_state.has_value()) << "NVML renews its counter every 0.1 s";
+  EXPECT_TRUE(sustained->power_state.has_value());
   EXPECT_GE(sustained->telemetry.at("window").at("busy_s"), 2);
   const auto relu = std::ranges::find(records, "relu", &Record::op);
   ASSERT_NE(relu, records.end());
