@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares two commits of this repository: builds each in its own worktree, then measures both in turn.
+# Compares two commits of this repository: builds each in its own worktree, then measures in turn the rows whose machine code differs.
 #   scripts/compare_commits.sh BASE HEAD [options of ridgebench gate] [-- arguments of ridgebench run]
 # Exit codes are those of ridgebench gate; a commit that does not build ends with 8.
 set -euo pipefail
@@ -37,4 +37,4 @@ build() {
 scripts/setup.sh >&2
 baseline=$(build "$1") || exit
 candidate=$(build "$2") || exit
-exec scripts/python.sh -m ridgebench gate --baseline "$baseline" run --candidate "$candidate" run --reader ridgebench "${@:3}"
+exec scripts/python.sh -m ridgebench gate --baseline "$baseline" run --candidate "$candidate" run --code --reader ridgebench "${@:3}"

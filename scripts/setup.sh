@@ -15,6 +15,7 @@ packages=(
   libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libre2-dev
   libopenblas-openmp-dev libdnnl-dev
   python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema
+  python3-zstandard python3-lz4
   fonts-dejavu-core
 )
 python_packages=("${drawing_packages[@]}" fastjsonschema)

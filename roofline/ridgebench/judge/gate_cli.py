@@ -5,15 +5,16 @@ import itertools
 import textwrap
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Iterator, Optional
 
 from ridgebench.base.command_line import OK, CommandError, Parser, number_within
 from ridgebench.base.files import ResultsError, malformed
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 
-from . import bisect_cli, gate, history
+from . import bisect_cli, code_rows, gate, history
 from .command_session import OUTPUT, CommandSession
 from .judge import judge
 from .limits import Limits, read_limits
@@ -42,7 +43,7 @@ Examples:
   ridgebench gate --reader ridgebench --baseline 'old/ridgebench run' \\
     --candidate 'new/ridgebench run' -- --budget 20
   ridgebench gate --reader csv --baseline ./old.sh --candidate ./new.sh
-  ridgebench gate --session DIR                 judges it again
+  ridgebench gate --code old/bench new/bench    says whose machine code changed
   ridgebench gate history FILE.jsonl -o FIGURE  draws what --history collected
   ridgebench gate bisect --help                 finds the commit"""
 _LONGEST_TIMEOUT = 86400.0  # seconds
@@ -66,6 +67,9 @@ def _make_parser() -> Parser:
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
     add("--statistic", choices=("best", "median"), help="what counts of the repetitions of a row in a process; default: "
         "best for times and Google Benchmark's own rates, else median")
+    add("--code", nargs="*", type=Path, metavar="PROGRAM", help="leave out rows whose machine code is the same; two "
+        "programs or builds without commands: only say which")
+    add("--launches", type=Path, metavar="FILE", help="with --code: CSV of the kernels that rows launch; default: all")
     add("--pairs", type=number_within(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
     add("--minutes", type=number_within(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
@@ -82,7 +86,7 @@ def _make_parser() -> Parser:
     add("--history", type=Path, metavar="FILE", help="add a line per row to this file")
     add("--label", metavar="TEXT", help="of this run in the history, such as a commit")
     add_verdict_options(parser)
-    parser.list_apart("--metric", "--label", "--better", "--statistic", "--timeout", "--turns", "--tolerances", "--allow-mismatch", "--preset")
+    parser.list_apart("--metric", "--label", "--better", "--statistic", "--timeout", "--turns", "--tolerances", "--launches", "--session", "--minutes", "--allow-mismatch", "--preset")
     return parser
 
 
@@ -99,6 +103,9 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         options.resume = options.out if (options.out / "session.json").exists() else None
     elif options.resume is not None:
         options.resume = Path(options.resume)
+    _check_code(parser, options, bool(commands))
+    if options.code and not commands:
+        return options
     stored = options.session or options.resume
     given = (*map(commands.get, ARMS), options.reader)
     if any(given) and not all(given):
@@ -118,6 +125,21 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     if options.turns and not own:
         parser.error(f"--turns needs --reader {_OWN}")
     return options
+
+
+def _check_code(parser: Parser, options: argparse.Namespace, has_commands: bool) -> None:
+    if options.code is None:
+        if options.launches:
+            parser.error("--launches needs --code")
+        return
+    if len(options.code) not in (0, 2):
+        parser.error(f"--code has {counted(len(options.code), 'program')}; allowed: two, or none where the commands start them")
+    if options.session:
+        parser.error("--code is not for --session, which keeps what was found")
+    if options.code and not has_commands:
+        others = [name for name in ("reader", "pairs", "minutes", "timeout", "turns", "out", "resume", "history") if getattr(options, name)]
+        if others or options.passed:
+            parser.error(f"--{others[0] if others else ' ARGUMENTS'} needs two commands: --code with two programs measures nothing")
 
 
 def _names(out: Optional[Path]) -> Iterator[Path]:
@@ -194,7 +216,9 @@ def _make_report(options: argparse.Namespace, limits: Limits) -> Report:
     def within(session: Session) -> Limits:
         return replace(limits, pairs=session.most_pairs)
 
-    if options.session:
+    if options.code and not options.commands:
+        report = code_rows.describe(options.code, options.launches, options.filter)
+    elif options.session:
         session = _open_session(options.session)
         report = judge(session, within(session), options.allow_mismatch)
     else:
@@ -202,7 +226,8 @@ def _make_report(options: argparse.Namespace, limits: Limits) -> Report:
             session = _reopened(options) if options.resume else _new_session(options)
             if not session.has_locks:
                 say(f"the file system of {session.folder} has no locks: no other comparison is kept out of it")
-            report = measure(session, within(session), options.allow_mismatch, options.minutes)
+            find = None if options.code is None else partial(code_rows.find, programs=options.code, launches=options.launches)
+            report = measure(session, within(session), options.allow_mismatch, options.minutes, find)
             say(f"session: {session.folder}")
     limits.allow(report)
     return report

@@ -12,6 +12,7 @@ from ridgebench.base.units import counted
 from ridgebench.data.records import Row
 
 from . import gate
+from .code_rows import with_code
 from .conditions import with_conditions
 from .limits import Limits
 from .power_states import with_word
@@ -184,11 +185,13 @@ def first_differences(session: Session, allowed: list[str]) -> list[str]:
 
 def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
     """The report on the pairs that the session has so far."""
-    if session.pairs == 0:
+    if session.pairs == 0 and not session.same:
         raise ResultsError(f"{session.folder} holds 0 pairs; allowed: 1 or more")
     pairs = [session.load_pair(pair) for pair in range(1, session.pairs + 1)]
-    names = list(dict.fromkeys(name for pair in pairs for run in pair for name in run.by_id))
-    hard, soft = _all_differences(session, pairs, allowed)
+    same = set(session.same)
+    names = [name for name in dict.fromkeys(name for pair in pairs for run in pair for name in run.by_id)
+             if name not in same or _broken_row(name, pairs)]
+    hard, soft = _all_differences(session, pairs, allowed) if pairs else ([], [])
     if hard:
         return incomparable("interleaved", session.sides, names, hard)
     limits = replace(limits, ends=tuple(session.ends))
@@ -206,4 +209,5 @@ def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
     _adjust_for_number(rows, series, limits)
     looks, metric = tuple(limits.of_most.spending), session.metric
     report = Report("interleaved", *session.sides, rows, limits.preset, soft, looks=looks, metric=metric)
-    return with_conditions(report, {arm: [pair[i].environment for pair in pairs] for i, arm in enumerate(ARMS)})
+    report = with_conditions(report, {arm: [pair[i].environment for pair in pairs] for i, arm in enumerate(ARMS)})
+    return with_code(report, session)

@@ -71,9 +71,9 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def _announce(session: Session, limits: Limits, minutes: Optional[float]) -> None:
-    """Says before the first pair what the comparison will take."""
-    pair, rows, looks = session.seconds_of_pair(), len(session.kernels()), limits.looks
+def _announce(session: Session, limits: Limits, minutes: Optional[float], chosen: Optional[list[str]]) -> None:
+    """Says before the first pair what the comparison of the chosen rows, or of all, will take."""
+    pair, rows, looks = session.seconds_of_pair(chosen), len(chosen or session.kernels()), limits.looks
     least, most = (_duration(max(count - session.pairs, 0) * pair) for count in (looks[0], looks[-1]))
     limit = f"--minutes {minutes:g} ends it" if minutes else "--minutes N bounds it"
     if minutes and 60 * minutes < max(gate.FEWEST_PAIRS - session.pairs, 0) * pair:
@@ -123,16 +123,23 @@ def _only_missing(session: Session, why: str) -> Report:
     return Report("interleaved", *session.sides, rows)
 
 
-def measure(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float] = None) -> Report:
-    """Measures up to each look of the gate. Rows that are decided or hopeless are not measured on.
+_Find = Callable[[Session], dict[str, list[str]]]  # state and reason of each row, by its machine code
+
+
+def measure(
+    session: Session, limits: Limits, allowed: list[str], minutes: Optional[float] = None, find: Optional[_Find] = None
+) -> Report:
+    """Measures up to each look of the gate. Rows that are decided or hopeless, or whose code is the same, are not measured on.
 
     Stops after the first pair if that shows that the sides must not be compared.
     """
-    open_rows: Optional[list[str]] = None
     try:
         with _limited_to(minutes):
-            _prepare(session)
-            _announce(session, limits, minutes)
+            _prepare(session, find)
+            open_rows = [name for name in session.kernels() if name not in session.same] if session.same else None
+            if open_rows == []:
+                return judge(session, limits, allowed)
+            _announce(session, limits, minutes, open_rows)
             # The first pair shows rows that cannot be judged: those that failed, are missing, or say nothing.
             for pairs in (1, *limits.looks):
                 session.extend(pairs, open_rows, progress(max(pairs, limits.looks[0])))
@@ -151,9 +158,15 @@ def measure(session: Session, limits: Limits, allowed: list[str], minutes: Optio
     return report
 
 
-def _prepare(session: Session) -> None:
-    if session.pairs == 0:
-        session.prepare()
+def _prepare(session: Session, find: Optional[_Find]) -> None:
+    """Measures the unscored run and compares the machine code, unless a session goes on that has done so."""
+    if session.pairs > 0:
+        return
+    session.prepare()
+    if find is not None:
+        session.code = find(session)
+        session.save()
+        say(f"{counted(len(session.same), 'row')} of {len(session.code)} have the same code and are not measured")
 
 
 def _out_of_time(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float]) -> Report:

@@ -77,11 +77,12 @@ class Comparison:
     margin: Optional[float] = None
     baseline_value: Optional[float] = None  # of the report's metric, if that is not a time
     candidate_value: Optional[float] = None
+    code: Optional[str] = None  # same code, changed or unknown, where the programs' machine code was compared
 
 
 @dataclass
 class Report:
-    """All rows, the worst first. kind: interleaved, stored or baseline."""
+    """All rows, the worst first. kind: interleaved, stored, baseline or code."""
 
     kind: str
     baseline: str
@@ -120,7 +121,7 @@ class Report:
         """The whole report; no number in it is infinite or nan."""
         preset = gate.PRESETS[self.preset] if self.preset else None
         limits = {"tolerance": preset.tolerance, "margin": preset.margin} if preset else None
-        head = {"schema": _SCHEMA, "is_verdict": self.kind != "stored", "exit_code": self.exit_code}
+        head = {"schema": _SCHEMA, "is_verdict": self.kind not in ("stored", "code"), "exit_code": self.exit_code}
         head |= {"counts": self.counts(), "limits": limits, "alpha": gate.ALPHA if self.preset else None}
         return head | _finite(asdict(self))
 
@@ -180,6 +181,8 @@ def _explanation(report: Report) -> list[str]:
             "Two stored runs, one process each: not a verdict. Runs differ by more than their "
             "precision; `ridgebench gate` judges."
         )
+    if report.kind == "code":
+        lines.append("Nothing was measured: SAME is the same machine code, UNDECIDED has to be measured.")
     if report.metric:
         inverse = " Its inverse stands for a time." if report.metric.endswith(HIGHER) else ""
         lines.append(f"Compared: {clean(report.metric)}.{inverse}")

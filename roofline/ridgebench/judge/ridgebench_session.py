@@ -152,9 +152,9 @@ class RidgebenchSession(Session):
         seconds = self.seconds_of_reference() / max(measured, 1) + _MORE_SECONDS
         return ["--budget", f"{seconds * len(ids or self.kernels()):.1f}"]
 
-    def seconds_of_pair(self) -> float:
+    def seconds_of_pair(self, ids: Optional[list[str]] = None) -> float:
         """About what a pair takes; more than that where the unscored run measured ceilings."""
-        limited = self.time_for(None)
+        limited = self.time_for(ids)
         return 2 * (float(limited[1]) if limited else self.seconds_of_reference())
 
     def seconds_of_reference(self) -> float:

@@ -21,6 +21,7 @@ from ridgebench.base.interruption import held
 from ridgebench.base.printers import json_text
 
 from . import gate
+from .code.finding import SAME as SAME_CODE
 from .report import Comparison
 
 _SCHEMA = "ridgebench.session/3"
@@ -55,10 +56,11 @@ class Session(ABC):
     reader: str = "ridgebench"
     most_pairs: int = gate.LOOKS[-1]  # after which the last look comes
     ends: list[int] = field(default_factory=list)  # pairs after which --minutes ended the measuring: each is a look
+    code: Optional[dict[str, list[str]]] = None  # state and reason of each row whose machine code was compared
     lock: Optional[TextIO] = field(default=None, repr=False)
     has_locks: bool = True  # the file system keeps other comparisons out of the folder
 
-    KEYS: ClassVar[tuple[str, ...]] = ("reader", "filter", "pairs", "seconds", "most_pairs", "ends")  # of session.json
+    KEYS: ClassVar[tuple[str, ...]] = ("reader", "filter", "pairs", "seconds", "most_pairs", "ends", "code")  # of session.json
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, only of this kind of session
 
     @abstractmethod
@@ -90,6 +92,11 @@ class Session(ABC):
     def metric(self) -> Optional[str]:
         """The metric of another program with its direction; None for ridgebench."""
         return None
+
+    @property
+    def same(self) -> list[str]:
+        """The rows whose machine code is the same on both sides: they are not measured."""
+        return [name for name, (state, _) in (self.code or {}).items() if state == SAME_CODE]
 
     @property
     def gives_up(self) -> bool:
@@ -197,7 +204,8 @@ class Session(ABC):
         for arm in ARMS:
             shutil.rmtree(self.run_folder(pair, arm), ignore_errors=True)
 
-    def seconds_of_pair(self) -> float:
+    def seconds_of_pair(self, ids: Optional[list[str]] = None) -> float:
+        """About what a pair of these rows, or of all, takes."""
         return 2 * self.seconds
 
     def extend(self, pairs: int, ids: Optional[list[str]], show: Callable[[int], None]) -> None:
@@ -225,6 +233,9 @@ def read_session(folder: Path) -> dict[str, Any]:
         ends = saved.get("ends", [])
         if not isinstance(ends, list) or not all(type(end) is int and 1 <= end <= saved["pairs"] for end in ends):
             raise ValueError("ends is not a list of numbers of pairs")
-        return saved | {"ends": ends, "seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
-    except (KeyError, TypeError, ValueError) as error:
+        code = saved.get("code")
+        if code is not None and not all(isinstance(one, list) and len(one) == 2 and all(isinstance(text, str) for text in one) for one in code.values()):
+            raise ValueError("code is not a finding for each row")
+        return saved | {"ends": ends, "code": code, "seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise malformed(path, error, "not a session") from None

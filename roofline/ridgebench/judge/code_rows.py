@@ -1,0 +1,70 @@
+"""The gate's use of machine code: rows whose code is the same are not measured."""
+
+import shutil
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.base.command_line import USAGE, CommandError
+from ridgebench.base.patterns import Pattern
+from ridgebench.base.text import quoted
+
+from . import gate
+from .code.finding import SAME, UNKNOWN, Finding
+from .code.rows import rows_of
+from .report import Comparison, Report, with_words
+from .session import ARMS, Session
+
+_TRUST = (
+    "Same code: the machine code of the kernels and of the host, the libraries and the flags are equal. A library that a program loads "
+    "by itself (dlopen) is not compared."
+)
+
+
+def _programs(session: Session) -> list[Path]:
+    """The files that the commands of a session start."""
+    return [Path(shutil.which(session.commands[arm][0]) or session.commands[arm][0]) for arm in ARMS]
+
+
+def find(session: Session, programs: list[Path], launches: Optional[Path]) -> dict[str, list[str]]:
+    """State and reason of each row of the unscored process. Commands whose arguments differ leave every row unknown."""
+    arguments = [session.commands[arm][1:] for arm in ARMS]
+    names = set(session.kernels())
+    rows = [row for row in session.load(session.reference).rows if row.id in names]
+    if arguments[0] != arguments[1]:
+        found = {row.id: Finding(UNKNOWN, "the commands have other arguments") for row in rows}
+    else:
+        known = rows_of(*(programs or _programs(session)), launches)
+        found = {row.id: known.of_row(row) for row in rows}
+    return {name: [one.state, one.reason] for name, one in found.items()}
+
+
+def describe(programs: list[Path], launches: Optional[Path], pattern: Optional[str]) -> Report:
+    """The report on two programs, of which nothing is measured: SAME, or UNDECIDED with the reason to measure."""
+    chosen = Pattern(pattern, "--filter") if pattern is not None else None
+    listed = {name: one for name, one in rows_of(*programs, launches).listed().items() if chosen is None or chosen.search(name)}
+    if not listed:
+        raise CommandError(f"no row matches --filter {quoted(pattern or '')}", USAGE)
+    rows = [_verdict_on(name, one) for name, one in listed.items()]
+    return Report("code", *map(str, programs), rows, notes=[_TRUST] if any(one.state == SAME for one in listed.values()) else [])
+
+
+def _verdict_on(name: str, one: Finding) -> Comparison:
+    """The verdict on a row that is not measured."""
+    verdict = gate.SAME if one.state == SAME else gate.UNDECIDED
+    return Comparison(name, verdict, one.text, code=one.state)
+
+
+def with_code(report: Report, session: Session) -> Report:
+    """The report of a session with the rows that were not measured, and with the findings on the others."""
+    measured = {row.id: row for row in report.rows}
+    for name, (state, reason) in (session.code or {}).items():
+        if name in measured:
+            measured[name].code = state
+            measured[name].reason = with_words(measured[name].reason, Finding(state, reason).text)
+        elif state == SAME:
+            report.rows.append(_verdict_on(name, Finding(state)))
+    if session.same:
+        report.notes.append(_TRUST)
+        report.notes.append("A row that only the candidate has is not listed where rows with the same code were left out.")
+    report.sort()
+    return report
