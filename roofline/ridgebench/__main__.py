@@ -16,7 +16,7 @@ COMMANDS = {
     "slides": ("figures.slides.slides", "Draw a lecture's slides, of a data sheet or of a run"),
     "exercises": ("exercises.cli", "Print exercises, their answers, or a student's marks"),
     "playground": ("figures.playground.cli", "Make one HTML page that answers what-if questions"),
-    "compare": ("judge.compare_cli", "Describe two stored runs of ridgebench"),
+    "compare": ("judge.compare_cli", "Describe two stored results"),
     "gate": ("judge.gate_cli", "Judge whether a change made any benchmark slower"),
     "baseline": ("judge.past.baseline", "Judge a machine by its own past"),
     "fleet": ("fleet.cli", "Measure the GPUs of many nodes, and find the odd ones"),

@@ -13,9 +13,8 @@ from ridgebench.base.files import read
 from ridgebench.base.patterns import Pattern
 from ridgebench.base.text import quoted
 
-from .comparable import differing, split
 from .programs import require_program, signal_number
-from .readers import FEWEST, NO_MATCH, READERS, Reader, gbench_filter
+from .readers import FEWEST, NO_MATCH, READERS, Reader, environment_differences, gbench_filter
 from .readings import Metric, Readings
 from .report import Comparison
 from .session import ARMS, Session
@@ -133,10 +132,7 @@ class CommandSession(Session):
         return Path(f"{folder}.stderr").read_text("utf-8", "replace")
 
     def differences(self, one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
-        hard, soft = (list(differing(one, other, keys)) for keys in (self.format.hard, self.format.soft))
-        soft += [(key, f"{key} is {value} on both sides: Google Benchmark was built without optimisation")
-                 for key, value in self.format.doubts.items() if one.get(key) == other.get(key) == value]
-        return split(hard, soft, allowed)
+        return environment_differences(self.format, one, other, allowed)
 
     def kernels(self) -> list[str]:
         return [row.id for row in self.load(self.reference).rows if row.status == "ok"]

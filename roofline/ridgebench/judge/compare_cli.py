@@ -5,19 +5,23 @@ import sys
 from pathlib import Path
 
 from ridgebench.base.command_line import OK, CommandError, Parser, fail
+from ridgebench.base.files import ResultsError
 from ridgebench.data.records import load_run
 
 from .consistent import load
 from .output import add_report_options, finish
+from .report import Report
 from .side_by_side import side_by_side
 from .stored import describe
+from .stored_files import describe_files, is_stored
 
 _PROGRAM = "compare"
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog=_PROGRAM, description=__doc__)
-    parser.add_argument("results", nargs=2, type=Path, metavar="DIR", help="results directory: baseline, candidate")
+    parser.add_argument("results", nargs=2, type=Path, metavar="DIR", help="results: baseline, candidate; a "
+        "folder of ridgebench run, a JSON file of Google Benchmark or nvbench, or a folder of such files, one a process")
     parser.add_argument("--describe", action="store_true", help="print them side by side; they may be of two devices")
     add_report_options(parser)
     options = parser.parse_args(arguments)
@@ -39,4 +43,13 @@ def main(arguments: list[str]) -> int:
     options = _parse(arguments)
     if options.describe:
         return _show_both(options.results)
-    return finish(lambda: describe(*map(load, options.results), options.allow_mismatch), options, _PROGRAM)
+    stored = [is_stored(path) for path in options.results]
+
+    def make() -> Report:
+        if all(stored):
+            return describe_files(tuple(options.results), options.allow_mismatch)
+        if any(stored):
+            raise ResultsError(f"{options.results[stored.index(True)]} is of another program than the other side; allowed: two results of one program")
+        return describe(*map(load, options.results), options.allow_mismatch)
+
+    return finish(make, options, _PROGRAM)

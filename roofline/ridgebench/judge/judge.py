@@ -152,6 +152,11 @@ def _judged(name: str, series: _Series, preset: gate.Preset) -> Comparison:
     return row
 
 
+def of_pairs(name: str, pairs: list[tuple[Any, Any]], preset: gate.Preset) -> Comparison:
+    """The verdict on a row that all pairs of processes timed."""
+    return _judged(name, _Series(pairs, np.array([_log_ratio(*rows) for rows in pairs])), preset)
+
+
 def _broken_row(name: str, pairs: list[Pair]) -> Optional[Comparison]:
     """The verdict on a row that some process did not time; later pairs may leave decided rows out."""
     known = any(name in baseline.by_id and baseline.by_id[name].status == "ok" for baseline, _ in pairs)

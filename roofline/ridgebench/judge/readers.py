@@ -16,6 +16,7 @@ from ridgebench.exchange.importers.gbench import DEBUG
 from ridgebench.exchange.importers.point import named, objects
 from ridgebench.exchange.importers.tables import check_header
 
+from .comparable import differing, split
 from .readings import BadValue, Metric, Reading, Readings, failed, positive, readings_of
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -102,7 +103,7 @@ def _nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Readi
     if tag is None:
         return Reading(name, None, "skipped", f"no {metric}")
     try:
-        return Reading(name, metric.cost(positive(values[tag], tag)))
+        return Reading(name, metric.cost(positive(values[tag], tag)), samples=nvbench_file.samples(state, origin) if metric.is_time else ())
     except BadValue as error:
         return failed(name, error)
 
@@ -170,6 +171,14 @@ def gbench_plan(text: str, origin: str, ids: Optional[list[str]]) -> tuple[int, 
     seconds = sum(max(time, _LONGER * _REPETITION_S) for time in times)
     repetitions = min(max(round(PROCESS_S / seconds), FEWEST), _MOST) if seconds else FEWEST
     return repetitions, repetitions * seconds
+
+
+def environment_differences(format: "Reader", one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
+    """The texts of what forbids to compare two processes, and of what is noted."""
+    hard, soft = (list(differing(one, other, keys)) for keys in (format.hard, format.soft))
+    soft += [(key, f"{key} is {value} on both sides: Google Benchmark was built without optimisation")
+             for key, value in format.doubts.items() if one.get(key) == other.get(key) == value]
+    return split(hard, soft, allowed)
 
 
 @dataclass(frozen=True)

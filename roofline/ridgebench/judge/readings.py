@@ -59,6 +59,7 @@ class Reading:
     turns: Any = None
     flags: tuple[str, ...] = ()
     telemetry: dict[str, Any] = field(default_factory=dict)
+    samples: tuple[float, ...] = ()  # costs of the repetitions or samples of the process, where it wrote them
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def positive(value: Any, what: str) -> float:
 
 def readings_of(values: dict[str, list[float]], metric: Metric) -> list[Reading]:
     """A reading per row of its repetitions."""
-    return [Reading(name, metric.of(found)) for name, found in values.items()]
+    return [Reading(name, metric.of(found), samples=tuple(map(metric.cost, found))) for name, found in values.items()]
 
 
 def failed(name: str, reason: Any) -> Reading:

@@ -178,7 +178,7 @@ def _explanation(report: Report) -> list[str]:
     lines = []
     if report.kind == "stored" and not report.not_comparable:
         lines.append(
-            "Two stored runs, one process each: not a verdict. Runs differ by more than their "
+            "Stored results: not a verdict. Runs differ by more than their "
             "precision; `ridgebench gate` judges."
         )
     if report.kind == "code":

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
+import numpy as np
+
 from ridgebench.base.files import ResultsError, parse_lenient, read
 
 from . import number_formats, tables
@@ -13,6 +15,7 @@ from .point import (
 
 # Summaries by their tag. A cold time is that of launches behind a flushed L2, a batch's is that of launches in a row.
 _TIMES = (("nv/cold/time/gpu/mean", "cold"), ("nv/batch/time/gpu/mean", "steady"))
+_SAMPLES, _SAMPLE = "nv/json/bin:nv/cold/sample_times", np.dtype("<f4")
 _BANDWIDTH = "nv/cold/bw/global/bytes_per_second"
 # The same as columns of the CSV file, whose names hold the unit.
 _COLUMNS = (("GPU Time (sec)", "cold"), ("Batch GPU (sec)", "steady"))
@@ -41,6 +44,30 @@ def summaries(state: dict, origin: str) -> dict[str, Any]:
         data = objects(summary, "data", origin, optional=True)
         found[str(summary.get("tag"))] = next((one.get("value") for one in data if one.get("name") == "value"), None)
     return found
+
+
+def samples(state: dict, origin: str) -> tuple[float, ...]:
+    """The seconds of all cold samples that --jsonbin wrote beside the file; none without it. Raises ResultsError."""
+    for summary in objects(state, "summaries", origin, optional=True):
+        if summary.get("tag") == _SAMPLES:
+            data = {one.get("name"): one.get("value") for one in objects(summary, "data", origin, optional=True)}
+            return _read_samples(str(data.get("filename")), str(data.get("size")), origin)
+    return ()
+
+
+def _read_samples(name: str, size: str, origin: str) -> tuple[float, ...]:
+    """32-bit numbers, little-endian. The path is relative to the folder of the JSON file, or to the one above it."""
+    folder = Path(origin).absolute().parent
+    path = next((one for one in (folder / name, folder.parent / name) if one.is_file()), None)
+    if path is None:
+        raise ResultsError(f"{origin}: its samples, {name}, are missing; allowed: the folder that --jsonbin wrote beside it")
+    data = path.read_bytes()
+    if size != str(len(data) // _SAMPLE.itemsize) or len(data) % _SAMPLE.itemsize:
+        raise ResultsError(f"{path}: {len(data)} bytes; allowed: {_SAMPLE.itemsize} for each of the {size} samples that {origin} states")
+    found = np.frombuffer(data, _SAMPLE).astype(float)
+    if not (np.isfinite(found) & (found > 0)).all():
+        raise ResultsError(f"{path}: holds a time that is not a number above 0")
+    return tuple(found.tolist())
 
 
 def _type_of(axes: dict[str, Any]) -> tuple[Optional[str], Optional[str]]:
