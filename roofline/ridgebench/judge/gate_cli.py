@@ -14,7 +14,7 @@ from ridgebench.base.files import ResultsError, malformed
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 
-from . import bisect_cli, code_rows, gate, history
+from . import bisect_cli, code_rows, gate, history, instructions
 from .command_session import OUTPUT, CommandSession
 from .judge import judge
 from .limits import Limits, read_limits
@@ -63,7 +63,8 @@ def _make_parser() -> Parser:
     add("--reader", choices=(*READERS, _OWN), help="how the result of a process is read")
     add("--filter", metavar="RE", help="rows to compare")
     add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag "
-        "of a summary; csv: a column, by default value")
+        "of a summary; csv: a column, by default value; without a reader: "
+        "instructions, of whole processes")
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
     add("--statistic", choices=("best", "median"), help="what counts of the repetitions of a row in a process; default: "
         "best for times and Google Benchmark's own rates, else median")
@@ -106,6 +107,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     _check_code(parser, options, bool(commands))
     if options.code and not commands:
         return options
+    if options.metric == instructions.METRIC and options.reader is None:
+        return _of_instructions(parser, options, commands)
     stored = options.session or options.resume
     given = (*map(commands.get, ARMS), options.reader)
     if any(given) and not all(given):
@@ -140,6 +143,17 @@ def _check_code(parser: Parser, options: argparse.Namespace, has_commands: bool)
         others = [name for name in ("reader", "pairs", "minutes", "timeout", "turns", "out", "resume", "history") if getattr(options, name)]
         if others or options.passed:
             parser.error(f"--{others[0] if others else ' ARGUMENTS'} needs two commands: --code with two programs measures nothing")
+
+
+def _of_instructions(parser: Parser, options: argparse.Namespace, commands: dict[str, list[str]]) -> argparse.Namespace:
+    """The options of a gate that counts instructions, which has no session."""
+    if not all(map(commands.get, ARMS)):
+        parser.error(f"--metric {instructions.METRIC} needs --baseline and --candidate")
+    others = [f"--{name}" for name in ("filter", "better", "statistic", "pairs", "minutes", "turns", "out", "resume", "session", "code")
+              if getattr(options, name) is not None]
+    if others:
+        parser.error(f"{others[0]} is not for --metric {instructions.METRIC} without a reader: it counts two whole processes a side")
+    return options
 
 
 def _names(out: Optional[Path]) -> Iterator[Path]:
@@ -216,7 +230,9 @@ def _make_report(options: argparse.Namespace, limits: Limits) -> Report:
     def within(session: Session) -> Limits:
         return replace(limits, pairs=session.most_pairs)
 
-    if options.code and not options.commands:
+    if options.metric == instructions.METRIC and options.reader is None:
+        report = instructions.compare_instructions(options.commands, limits, options.timeout or CommandSession.timeout, say)
+    elif options.code and not options.commands:
         report = code_rows.describe(options.code, options.launches, options.filter)
     elif options.session:
         session = _open_session(options.session)

@@ -71,6 +71,14 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
+def _load() -> str:
+    """The load under which the promise of time holds; empty where the system does not say it."""
+    try:
+        return f" while the load stays at {os.getloadavg()[0]:.1f} on {counted(len(os.sched_getaffinity(0)), 'processor')}"
+    except OSError:
+        return ""
+
+
 def _announce(session: Session, limits: Limits, minutes: Optional[float], chosen: Optional[list[str]]) -> None:
     """Says before the first pair what the comparison of the chosen rows, or of all, will take."""
     pair, rows, looks = session.seconds_of_pair(chosen), len(chosen or session.kernels()), limits.looks
@@ -81,7 +89,7 @@ def _announce(session: Session, limits: Limits, minutes: Optional[float], chosen
     pairs, time_for_them = f"{looks[0]} to {looks[-1]}", f"{least} to {most}"
     if len(looks) == 1:
         pairs, time_for_them = str(looks[0]), most
-    say(f"{counted(rows, 'row')}, {pairs} pairs: about {time_for_them}; {limit}")
+    say(f"{counted(rows, 'row')}, {pairs} pairs: about {time_for_them}{_load()}; {limit}")
 
 
 def progress(total: int) -> Callable[[int], None]:

@@ -36,7 +36,8 @@ _UNJUDGED = (NEW, gate.NOT_GATED)
 _MOST_SHARE = 100  # that a column of the text shows as per cent
 _LONGEST_NAME = 120  # characters of a row in the text
 MOST_ROWS = 60  # of the text; the JSON holds all
-_HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
+_TIME, _CHANGE = "time", "change"
+_HEADER = ["verdict", "row", _TIME, "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
 
 
 def with_words(reason: Optional[str], *words: str) -> Optional[str]:
@@ -168,8 +169,9 @@ def _cells(row: Comparison) -> list[str]:
 
 
 def _table(rows: list[Comparison]) -> list[str]:
-    """The rows under _HEADER, without columns that are empty."""
-    lines = [_HEADER, *map(_cells, rows)]
+    """The rows under _HEADER, without columns that are empty. A metric that is no time has a change."""
+    header = [_CHANGE if name == _TIME and any(row.baseline_value is not None for row in rows) else name for name in _HEADER]
+    lines = [header, *map(_cells, rows)]
     used = [i for i in range(len(_HEADER)) if any(line[i] for line in lines[1:])]
     return aligned([[line[i] for i in used] for line in lines])
 

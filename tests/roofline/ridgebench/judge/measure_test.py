@@ -153,10 +153,12 @@ def test_a_new_technique_fails_nothing(bench):
     assert (code, verdicts(report)) == (0, {ROW: "SAME", OTHER: "NEW"})
 
 
-def test_the_time_is_said_before_the_pairs(bench, capsys):
+def test_the_time_is_said_before_the_pairs_with_the_load_under_which_it_holds(bench, capsys, monkeypatch):
+    monkeypatch.setattr("os.getloadavg", lambda: (1.25, 3.0, 4.0))
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1})
     bench.both(bench.binary("a"), bench.binary("b"))
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "gate: 1 row, 10 to 40 pairs: about 10 minutes to 40 minutes; --minutes N bounds it"
+    assert said[0] == "gate: 1 row, 10 to 40 pairs: about 10 minutes to 40 minutes while the load stays at 1.2 on 2 processors; --minutes N bounds it"
     assert said[1:] == [f"gate: session: {bench.out}"]
 
 
