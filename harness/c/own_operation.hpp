@@ -25,6 +25,7 @@ class OwnOperation {
   // Throws UsageError for a text that is not a shape, for operands that no memory holds, for FLOPs
   // or terms that are impossible, and for a shape that comes twice.
   void add_shape(std::string_view text);
+  [[nodiscard]] const std::vector<Shape::Attribute>& attributes() const { return attributes_; }
   [[nodiscard]] bool has_shapes() const { return !shapes_.empty(); }
 
   // The operation for the registry; valid as long as this object.
@@ -34,27 +35,34 @@ class OwnOperation {
   struct OwnOperand {
     std::string name;
     std::optional<Format> format;
-    std::vector<std::string> dimensions;
     Access access;
   };
   struct Sized {
     Shape shape;
     double flops;
     double terms;
+    double more_bytes;
   };
 
-  void add_operand(const ridgebench_operand& described, Access access);
+  void add_attribute(const ridgebench_attribute& described);
+  void add_operand(const ridgebench_operand& described);
+  void require_operands() const;
+  // Throws UsageError where the caller cannot say how many elements there are, or says nonsense.
   [[nodiscard]] std::vector<Operand> operands(const Shape& shape, FormatPair format) const;
   [[nodiscard]] Shape read_shape(std::string_view text) const;
   // Computes the amounts of a shape that was not added. Throws UsageError.
   [[nodiscard]] Sized sized(const Shape& shape) const;
+  [[nodiscard]] std::optional<std::string> refuses(const Shape& shape) const;
+  [[nodiscard]] double traffic(const Shape& shape, FormatPair format) const;
   void reference(const Shape& shape, std::span<const View> in, std::span<Expected> out) const;
 
   std::string name_;
   std::vector<std::string> dimensions_;
+  std::vector<Shape::Attribute> attributes_;
   std::vector<FormatPair> formats_;
   Engine engine_;
   std::vector<OwnOperand> operands_;
+  ridgebench_extents extents_;
   ridgebench_reference reference_;
   ridgebench_amounts amounts_;
   void* user_;

@@ -83,9 +83,12 @@ Bind OwnTechnique::binder(FormatPair format, const std::shared_ptr<CallerThread>
   return [this, format, thread](Queue& queue, const Plan&, const Shape& shape,
                                 std::span<void* const> operands) -> Launch {
     const std::vector<std::int64_t> sizes = shape.sizes();
+    std::vector<double> attributes;
+    for (const auto& [label, value] : shape.attributes()) attributes.push_back(value);
     Message message{};
-    const std::int64_t set = callbacks_.bind(callbacks_.user, format.name().c_str(), sizes.data(),
-                                             operands.data(), queue.stream(), message.data());
+    const std::int64_t set =
+        callbacks_.bind(callbacks_.user, format.name().c_str(), sizes.data(), attributes.data(),
+                        operands.data(), queue.stream(), message.data());
     if (set < 0) throw std::runtime_error(line_of(message));
     return [bound = std::make_shared<BoundSet>(callbacks_, set, thread)] { bound->launch(); };
   };

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with every incompatible change of this file. */
-#define RIDGEBENCH_INTERFACE 2
+#define RIDGEBENCH_INTERFACE 3
 /* Bytes of the buffer in which a callback that fails leaves one line, with its final zero. */
 #define RIDGEBENCH_MESSAGE_BYTES 1024
 
@@ -24,32 +24,58 @@ typedef struct ridgebench_run ridgebench_run;
 
 typedef struct {
   const char* name;
-  const char* format;     /* of its elements; null: the format of the case */
-  const char* dimensions; /* their product is the number of elements; "": one element */
-  int32_t written;        /* 1 for the last operand, the output, and 0 for the others */
+  const char* format; /* of its elements, also int32; null: the format of the case */
+  int32_t access;     /* 0: read, 1: written, 2: read and then written in the same place */
 } ridgebench_operand;
 
-/* Computes the whole output in double from the rounded inputs. `sizes` are the dimensions in their
- * order. Returns 0 after it has filled `values`, 1 after it has also filled `norms` with the 2-norm
- * of the terms whose sum each value is, and -1 after it has written why it failed to `message`.
- * Without norms, a value of one term is its own norm, and of several terms the larger of the value
- * and the root mean square of all values. */
-typedef int32_t (*ridgebench_reference)(void* user, const int64_t* sizes,
-                                        const double* const* inputs, double* values, double* norms,
-                                        char* message);
+/* A number that an operation needs besides sizes and operands, and its default. */
+typedef struct {
+  const char* name;
+  double value;
+} ridgebench_attribute;
 
-/* Computes the FLOPs of a launch and the terms of a sum, which the tolerance grows with (1: no sum).
- * Returns 0, or -1 after it has written why it failed to `message`. */
-typedef int32_t (*ridgebench_amounts)(void* user, const int64_t* sizes, double* flops,
-                                      double* terms, char* message);
+/* An operand at given sizes. */
+typedef struct {
+  int64_t elements;
+  /* Of an operand that is read: 0 as the request's `fill`, 1 uniform from `low` to below `high`, 2
+   * whole numbers from 0 to below `high`. */
+  int32_t values;
+  double low;
+  double high;
+} ridgebench_extent;
+
+/* The callbacks get the dimensions in their order, and the attributes in theirs. Each returns 0, or
+ * -1 after it has written why it failed to `message`. */
+
+/* Fills an extent for each operand. */
+typedef int32_t (*ridgebench_extents)(void* user, const int64_t* sizes, const double* attributes,
+                                      ridgebench_extent* extents, char* message);
+
+/* Computes every whole output in double from the rounded inputs, which are the operands that are
+ * read or updated, as they were before the launch. Output i is `values[i]`. has_norms[i] is 0, or 1
+ * after the callback has filled `norms[i]` with the 2-norm of the terms whose sum each value is.
+ * Without norms, a value of one term is its own norm, and of several terms the larger of the value
+ * and the root mean square of the output. */
+typedef int32_t (*ridgebench_reference)(void* user, const int64_t* sizes, const double* attributes,
+                                        const double* const* inputs, double* const* values,
+                                        double* const* norms, int32_t* has_norms, char* message);
+
+/* Computes the FLOPs of a launch, the terms of a sum, which the tolerance grows with (1: no sum),
+ * and the bytes that a launch reads besides its operands. */
+typedef int32_t (*ridgebench_amounts)(void* user, const int64_t* sizes, const double* attributes,
+                                      double* flops, double* terms, double* more_bytes,
+                                      char* message);
 
 typedef struct {
   const char* name;       /* a-z, 0-9 and _, a letter first; no operation of ridgebench */
   const char* dimensions; /* names, in order */
-  const char* formats;    /* in which it may be measured */
-  const char* engine;     /* the fastest that may do its arithmetic: fma, tensor, memory or sfu */
+  const ridgebench_attribute* attributes;
+  int32_t attribute_count;
+  const char* formats; /* in which it may be measured */
+  const char* engine;  /* the fastest that may do its arithmetic: fma, tensor, memory or sfu */
   const ridgebench_operand* operands;
   int32_t operand_count;
+  ridgebench_extents extents;
   ridgebench_reference reference;
   ridgebench_amounts amounts;
   void* user;
@@ -65,8 +91,8 @@ typedef struct {
   double approximation_error; /* largest, relative to the norm, of an approximate function */
   /* Prepares launches on one set of buffers, untimed. Returns a number that is not negative and
    * names the set in launch() and release(), or -1 with a message. `stream` is a cudaStream_t. */
-  int64_t (*bind)(void* user, const char* format, const int64_t* sizes, void* const* operands,
-                  void* stream, char* message);
+  int64_t (*bind)(void* user, const char* format, const int64_t* sizes, const double* attributes,
+                  void* const* operands, void* stream, char* message);
   /* Runs the kernel once, timed. Returns 0, or -1 with a message. */
   int32_t (*launch)(void* user, int64_t set, char* message);
   void (*release)(void* user, int64_t set);

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from ridgebench.kernels import KernelError as KernelError
     from ridgebench.kernels import decode as decode
     from ridgebench.kernels import encode as encode
+    from ridgebench.kernels import integers_below as integers_below
     from ridgebench.kernels import kernel as kernel
     from ridgebench.kernels import measure as measure
     from ridgebench.kernels import operation as operation
+    from ridgebench.kernels import uniform as uniform
     from ridgebench.peaks.questions import plan as plan
     from ridgebench.peaks.questions import predict as predict
     from ridgebench.peaks.questions import roofline as roofline
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from ridgebench.peaks.sheets import devices as devices
 
 # Names of the package and the modules that have them.
-_LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
+_KERNELS = ("KernelError", "decode", "encode", "integers_below", "kernel", "measure", "operation", "uniform")
+_LAZY = {name: "ridgebench.kernels" for name in _KERNELS}
 _LAZY |= {name: "ridgebench.peaks.rates" for name in ("Answer", "Bandwidth", "Mfu", "Peak", "bandwidth", "mfu", "peak")}
 _LAZY |= {name: "ridgebench.peaks.questions" for name in ("plan", "predict", "roofline")}
 _LAZY |= {name: "ridgebench.peaks.sheets" for name in ("Device", "Memory", "Rate", "devices")}

@@ -14,7 +14,7 @@ from . import command_line
 from .errors import RequestError
 from .places import ROOT, TREE
 
-INTERFACE = 2  # RIDGEBENCH_INTERFACE of harness/c/ridgebench.h
+INTERFACE = 3  # RIDGEBENCH_INTERFACE of harness/c/ridgebench.h
 _NAME = "libridgebench.so"
 _VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
 _INSTALLED = ("", "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")  # under a prefix

@@ -3,5 +3,6 @@
 from ridgebench.kernels.library import KernelError, decode, encode
 from ridgebench.kernels.measure import measure
 from ridgebench.kernels.operation import Kernel, Operation, kernel, operation
+from ridgebench.kernels.signature import integers_below, uniform
 
-__all__ = ["Kernel", "KernelError", "Operation", "decode", "encode", "kernel", "measure", "operation"]
+__all__ = ["Kernel", "KernelError", "Operation", "decode", "encode", "integers_below", "kernel", "measure", "operation", "uniform"]

@@ -10,11 +10,22 @@ import numpy as np
 from ridgebench.kernels.library import KernelError, storage
 
 _TORCH = {"fp32": "float32", "tf32": "float32", "tf32x3": "float32", "fp16": "float16", "bf16": "bfloat16",
-          "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "fp64": "float64", "int8": "int8"}
+          "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "fp64": "float64", "int8": "int8", "int32": "int32",
+          "bool": "bool"}
+_OF_OPERANDS = {"int32": np.int32, "bool": np.bool_}  # formats of no case
+
+
+def stored(number_format: Optional[str]) -> Optional[str]:
+    """The format of the harness that holds an operand's: 0 and 1 of bool are numbers of int8."""
+    return "int8" if number_format == "bool" else number_format
+
+
+def _dtype(number_format: str) -> np.dtype:
+    return np.dtype(_OF_OPERANDS.get(number_format) or storage(number_format))
 
 
 def _numpy_array(pointer: int, number_format: str, shape: Sequence[int], written: bool) -> np.ndarray:
-    dtype = np.dtype(storage(number_format))
+    dtype = _dtype(number_format)
     memory = (ctypes.c_char * (math.prod(shape) * dtype.itemsize)).from_address(pointer)
     array = np.frombuffer(memory, dtype).reshape(shape)
     array.flags.writeable = written
@@ -28,7 +39,7 @@ def _torch_array(pointer: int, number_format: str, shape: Sequence[int], stream:
     if dtype is None:
         raise KernelError(f"torch {torch.__version__} has no type for {number_format}")
     # Neither way has a type for bf16 and fp8: the bytes get theirs afterwards.
-    size = math.prod(shape) * np.dtype(storage(number_format)).itemsize
+    size = math.prod(shape) * _dtype(number_format).itemsize
     if stream is None:
         memory = torch.from_numpy(np.frombuffer((ctypes.c_char * size).from_address(pointer), np.uint8))
     else:
@@ -39,7 +50,7 @@ def _torch_array(pointer: int, number_format: str, shape: Sequence[int], stream:
 def _cupy_array(pointer: int, number_format: str, shape: Sequence[int]) -> Any:
     import cupy
 
-    dtype = np.dtype(storage(number_format))
+    dtype = _dtype(number_format)
     memory = cupy.cuda.UnownedMemory(pointer, math.prod(shape) * dtype.itemsize, None)
     return cupy.ndarray(tuple(shape), dtype, cupy.cuda.MemoryPointer(memory, 0))
 

@@ -19,22 +19,34 @@ class KernelError(RequestError):
     """A request that cannot be measured; the text is one line, `code` the exit code of docs/commands.md."""
 
 
-REFERENCE = CFUNCTYPE(c_int32, c_void_p, POINTER(c_int64), POINTER(c_void_p), c_void_p, c_void_p, c_void_p)
-AMOUNTS = CFUNCTYPE(c_int32, c_void_p, POINTER(c_int64), POINTER(c_double), POINTER(c_double), c_void_p)
-BIND = CFUNCTYPE(c_int64, c_void_p, c_char_p, POINTER(c_int64), POINTER(c_void_p), c_void_p, c_void_p)
+class CExtent(ctypes.Structure):
+    _fields_ = [("elements", c_int64), ("values", c_int32), ("low", c_double), ("high", c_double)]
+
+
+_SIZES, _ATTRIBUTES = POINTER(c_int64), POINTER(c_double)
+EXTENTS = CFUNCTYPE(c_int32, c_void_p, _SIZES, _ATTRIBUTES, POINTER(CExtent), c_void_p)
+REFERENCE = CFUNCTYPE(c_int32, c_void_p, _SIZES, _ATTRIBUTES, POINTER(c_void_p), POINTER(c_void_p), POINTER(c_void_p),
+                      POINTER(c_int32), c_void_p)
+AMOUNTS = CFUNCTYPE(c_int32, c_void_p, _SIZES, _ATTRIBUTES, POINTER(c_double), POINTER(c_double), POINTER(c_double), c_void_p)
+BIND = CFUNCTYPE(c_int64, c_void_p, c_char_p, _SIZES, _ATTRIBUTES, POINTER(c_void_p), c_void_p, c_void_p)
 LAUNCH = CFUNCTYPE(c_int32, c_void_p, c_int64, c_void_p)
 RELEASE = CFUNCTYPE(None, c_void_p, c_int64)
 EMPTY_LAUNCH = CFUNCTYPE(c_int32, c_void_p)
 
 
 class COperand(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("format", c_char_p), ("dimensions", c_char_p), ("written", c_int32)]
+    _fields_ = [("name", c_char_p), ("format", c_char_p), ("access", c_int32)]
+
+
+class CAttribute(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_double)]
 
 
 class COperation(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("dimensions", c_char_p), ("formats", c_char_p), ("engine", c_char_p),
-                ("operands", POINTER(COperand)), ("operand_count", c_int32), ("reference", REFERENCE),
-                ("amounts", AMOUNTS), ("user", c_void_p)]
+    _fields_ = [("name", c_char_p), ("dimensions", c_char_p), ("attributes", POINTER(CAttribute)),
+                ("attribute_count", c_int32), ("formats", c_char_p), ("engine", c_char_p), ("operands", POINTER(COperand)),
+                ("operand_count", c_int32), ("extents", EXTENTS), ("reference", REFERENCE), ("amounts", AMOUNTS),
+                ("user", c_void_p)]
 
 
 class CTechnique(ctypes.Structure):

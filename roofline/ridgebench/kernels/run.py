@@ -6,8 +6,8 @@ from typing import Any, Optional, Sequence
 
 from ridgebench.base.command_line import OK, ROW_FAILED
 from ridgebench.kernels import library as c
-from ridgebench.kernels.arrays import backend_of
-from ridgebench.kernels.callbacks import Launches, amounts_callback, reference_callback
+from ridgebench.kernels.arrays import backend_of, stored
+from ridgebench.kernels.callbacks import Launches, amounts_callback, extents_callback, reference_callback
 from ridgebench.kernels.library import KernelError
 from ridgebench.kernels.operation import Kernel, Operation
 
@@ -34,15 +34,16 @@ class Run:
         return code
 
     def add_operation(self, operation: Operation) -> None:
-        callbacks = reference_callback(operation), amounts_callback(operation)
-        operands = (c.COperand * len(operation.operands))()
-        for i, operand in enumerate(operation.operands):
-            operands[i] = c.COperand(encoded(operand.name), encoded(operand.format), joined(operand.dimensions),
-                                     operand is operation.operands[-1])
-        self.kept += [callbacks, operands]
+        callbacks = extents_callback(operation), reference_callback(operation), amounts_callback(operation)
+        all_of = operation.signature.operands
+        operands = (c.COperand * len(all_of))(*(c.COperand(encoded(one.name), encoded(stored(one.format)), one.access)
+                                                for one in all_of))
+        attributes = (c.CAttribute * len(operation.attributes))(
+            *(c.CAttribute(encoded(label), value) for label, value in operation.attributes.items()))
+        self.kept += [callbacks, operands, attributes]
         self.call("ridgebench_add_operation", ctypes.byref(c.COperation(
-            encoded(operation.name), joined(operation.dimensions), joined(operation.formats), encoded(operation.engine),
-            operands, len(operands), *callbacks, None)))
+            encoded(operation.name), joined(operation.dimensions), attributes, len(attributes), joined(operation.formats),
+            encoded(operation.engine), operands, len(operands), *callbacks, None)))
 
     def add_shape(self, operation: Operation, shape: str) -> None:
         self.call("ridgebench_add_shape", encoded(operation.name), encoded(shape))

@@ -16,6 +16,8 @@ TEXT = re.sub(r"/\*.*?\*/", "", HEADER.read_text("utf-8"), flags=re.DOTALL)
 FUNCTIONS = set(re.findall(r"^(?:const )?\w+ ?\*? ?(ridgebench_\w+)\(", TEXT, re.MULTILINE))
 STRUCTS = {
     "ridgebench_operand": library.COperand,
+    "ridgebench_attribute": library.CAttribute,
+    "ridgebench_extent": library.CExtent,
     "ridgebench_operation": library.COperation,
     "ridgebench_technique": library.CTechnique,
     "ridgebench_request": library.CRequest,
@@ -47,7 +49,8 @@ def test_python_declares_the_functions_of_the_header():
 
 
 # Members of a struct, with the size of each: pointers and the numbers by their width.
-SIZES = {"int32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8, "ridgebench_reference": 8, "ridgebench_amounts": 8}
+SIZES = {"int32_t": 4, "int64_t": 8, "uint64_t": 8, "double": 8,
+         "ridgebench_extents": 8, "ridgebench_reference": 8, "ridgebench_amounts": 8}
 
 
 @pytest.mark.parametrize("name", STRUCTS)

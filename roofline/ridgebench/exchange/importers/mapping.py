@@ -12,13 +12,12 @@
 The first entry that matches counts. What it does not say stays as the foreign file has it.
 """
 
-import ast
-import operator
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
+from ridgebench.base.arithmetic import evaluate
 from ridgebench.base.files import parse_toml, read
 from ridgebench.base.patterns import Pattern
 from ridgebench.base.text import LONGEST_QUOTED, cut, quoted
@@ -34,10 +33,6 @@ _KEYS = (*_TEXTS, "flops", "bytes")
 _RECORD = schema_of("record")["properties"]
 _REGIMES = _RECORD["regime"]["enum"]
 _LAYOUTS = _RECORD["shape"]["properties"]["layout"]["enum"]
-_OPERATORS: dict[type, Callable] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Pow: lambda a, b: a**b if abs(b) <= 8 else float("inf"),
-}
 
 
 @dataclass(frozen=True)
@@ -60,23 +55,12 @@ def shape(text: str, origin: str) -> dict[str, Any]:
     return found
 
 
-def _evaluate(node: ast.AST, names: dict[str, float]) -> float:
-    """Arithmetic on numbers and names. Raises ValueError."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return float(node.value)
-    if isinstance(node, ast.Name) and node.id in names:
-        return names[node.id]
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_evaluate(node.left, names), _evaluate(node.right, names))
-    raise ValueError(f"{quoted(ast.unparse(node))} is not a number, an operator of + - * / **, or one of {sorted(names)}")
-
-
 def _amount(value: Any, names: dict[str, float], origin: str, what: str) -> float:
     """A number, or the value of an expression, per launch."""
     if isinstance(value, str):
         try:
-            value = _evaluate(ast.parse(value.strip(), mode="eval").body, names)
-        except (ArithmeticError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
+            value = evaluate(value, names)
+        except ValueError as error:
             raise bad(origin, f"{what}: {error}") from None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise bad(origin, f"{what} is {quoted(value)}; allowed: a number or arithmetic")

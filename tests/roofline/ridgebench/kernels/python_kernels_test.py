@@ -116,7 +116,7 @@ def test_a_right_kernel_is_a_row_like_any_other(measured):
         ("decays", "wrong", "after timing, the output differs from the reference by"),
         ("writes_outside", "wrong", "wrote outside its output"),
         ("raises", "failed", "ValueError: no luck  [31m (python_kernels_test.py:"),
-        ("returns", "failed", "the kernel returned a ndarray; it must write into its last argument and return nothing"),
+        ("returns", "failed", "the kernel returned a ndarray; it must write into its outputs and return nothing"),
         ("writes_its_input", "failed", "assignment destination is read-only"),
         ("takes_one", "failed", "takes 1 positional argument but 2 were given"),
     ],
