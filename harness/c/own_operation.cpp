@@ -124,6 +124,7 @@ OwnOperation::OwnOperation(const ridgebench_operation& described)
       extents_(described.extents),
       reference_(described.reference),
       amounts_(described.amounts),
+      reads_more_(described.reads_more != 0),
       user_(described.user) {
   for (const std::string& dimension : dimensions_) checked_name("dimension", dimension.c_str());
   if (dimensions_.empty()) throw UsageError(fmt::format("operation {} has no dimension", name_));
@@ -300,7 +301,9 @@ Operation OwnOperation::operation() const {
   op.flops = [this](const Shape& shape) { return sized(shape).flops; };
   op.operands = [this](const Shape& shape, FormatPair format) { return operands(shape, format); };
   op.refuses = [this](const Shape& shape) { return refuses(shape); };
-  op.traffic = [this](const Shape& shape, FormatPair format) { return traffic(shape, format); };
+  if (reads_more_) {
+    op.traffic = [this](const Shape& shape, FormatPair format) { return traffic(shape, format); };
+  }
   // The caller computes each whole output at once: it is one row.
   op.row_length = [this](const Shape& shape) {
     const auto all = operands(shape, formats_.front());

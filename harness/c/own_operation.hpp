@@ -65,6 +65,7 @@ class OwnOperation {
   ridgebench_extents extents_;
   ridgebench_reference reference_;
   ridgebench_amounts amounts_;
+  bool reads_more_;
   void* user_;
   std::vector<Sized> shapes_;
 };

@@ -78,6 +78,7 @@ typedef struct {
   ridgebench_extents extents;
   ridgebench_reference reference;
   ridgebench_amounts amounts;
+  int32_t reads_more; /* 1: `more_bytes` of amounts counts; 0: the bytes are those of the operands */
   void* user;
 } ridgebench_operation;
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <memory>
 
@@ -17,6 +18,7 @@
 #include "harness/cli/node/options.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/options/case_options.hpp"
+#include "harness/cli/python/python_commands.hpp"
 #include "harness/cli/run/dry_run.hpp"
 #include "harness/cli/run/earlier_ceilings.hpp"
 #include "harness/cli/run/measure_plan.hpp"
@@ -33,6 +35,8 @@
 namespace ridgebench {
 namespace {
 
+constexpr std::array kSolutionFlags{"--solution", "--problem"};
+
 struct RunOptions {
   RunRequest request;
   CaseOptions cases;
@@ -42,6 +46,8 @@ struct RunOptions {
   std::string out;
   std::string resume;
   std::string junit;
+  std::string solution;
+  std::string problem;
   bool retry = false;
   bool dry_run = false;
   bool json = false;
@@ -191,6 +197,33 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                       devices, clock);
 }
 
+// The words of `run` without the options that name a solution and its problem, each with its value.
+std::vector<std::string> without_solution(const std::vector<std::string>& command_line) {
+  std::vector<std::string> words;
+  bool is_value = false;
+  for (std::size_t i = 2; i < command_line.size(); ++i) {
+    const std::string& word = command_line[i];
+    const auto names = [&](const char* flag) { return word == flag; };
+    const auto assigns = [&](const char* flag) {
+      return word.starts_with(fmt::format("{}=", flag));
+    };
+    const bool own = std::ranges::any_of(kSolutionFlags, names);
+    if (!is_value && !own && std::ranges::none_of(kSolutionFlags, assigns)) words.push_back(word);
+    is_value = own;
+  }
+  return words;
+}
+
+// A command in Python makes a file of kernels of the solution and runs `run --load` on it.
+void run_solution(const RunOptions& options, const std::vector<std::string>& command_line) {
+  std::vector<std::string> words{command_line.front(), "solution", options.solution,
+                                 options.problem};
+  std::ranges::copy(without_solution(command_line), std::back_inserter(words));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  run_python_command(static_cast<int>(arguments.size()), arguments.data());
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code) {
@@ -221,6 +254,17 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
       command->add_option("--junit", options->junit, "File for JUnit's XML, a test case per row")
           ->check(not_empty())
           ->type_name("FILE");
+  CLI::Option* solution =
+      command->add_option("--solution", options->solution, "Solution of a problem: solution.json")
+          ->check(not_empty())
+          ->excludes(resume)
+          ->type_name("FILE");
+  command
+      ->add_option("--problem", options->problem,
+                   "Its problem; default: beside it, or problems/NAME")
+      ->check(not_empty())
+      ->needs(solution)
+      ->type_name("DIR");
   add("--regime", options->regime, "steady, cold or warm; default: by profile")
       ->type_name("REGIME");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
@@ -252,6 +296,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
   command->callback([=, &code, &command_line] {
+    if (!options->solution.empty()) run_solution(*options, command_line);
     code = run_command(*options, flags_of(command->remaining(), options->json), command_line);
   });
 }

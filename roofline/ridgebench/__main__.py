@@ -30,6 +30,7 @@ COMMANDS = {
 # Commands for the scripts of a checkout and for the program.
 _SCRIPTED = {
     "serve": ("kernels.serve", "Run the kernels of a file of Python for the program"),
+    "solution": ("problems.running", "Make kernels of a solution and run them, for `ridgebench run --solution`"),
     "tree": ("command_tree", "Print the commands with their options as JSON"),
     "tables": ("pages.tables", "Fill the tables and pictures of the pages; write llms.txt and SKILL.md"),
     "site": ("pages.site", "Build the pages as a site"),

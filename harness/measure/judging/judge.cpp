@@ -144,6 +144,8 @@ void compare_with_roofs(Record& record, const Case& c, const Problem& problem, c
   record.bound = row_bound(timed, limits);
   if (above_roof(record)) record.flags.emplace_back(kAboveRoof);
   if (!record.fraction_of_measured_roof) record.flags.emplace_back(kUnbounded);
+  // FLOPs that nobody stated are no FLOPs. The suite's operations without any are copies.
+  if (c.implementation->of_user() && timed.work.flops == 0) record.flags.emplace_back("no_flops");
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ constexpr std::array kFlagCauses{
     FlagCause{"storage_format", CauseOf::kernel,
               "the kernel multiplies in another format than the inputs have, and converts them",
               "a technique whose arithmetic has the format of the inputs"},
+    FlagCause{"no_flops", CauseOf::measurement,
+              "the operation states no FLOPs: only the roof of the memory judges the row",
+              "FLOPs in the operation, or the key flops in the definition of a problem"},
 };
 
 void add_flags(const RowFacts& facts, CauseOf of, std::vector<Cause>& to) {

@@ -46,7 +46,7 @@ class COperation(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("dimensions", c_char_p), ("attributes", POINTER(CAttribute)),
                 ("attribute_count", c_int32), ("formats", c_char_p), ("engine", c_char_p), ("operands", POINTER(COperand)),
                 ("operand_count", c_int32), ("extents", EXTENTS), ("reference", REFERENCE), ("amounts", AMOUNTS),
-                ("user", c_void_p)]
+                ("reads_more", c_int32), ("user", c_void_p)]
 
 
 class CTechnique(ctypes.Structure):

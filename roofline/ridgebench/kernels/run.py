@@ -43,7 +43,7 @@ class Run:
         self.kept += [callbacks, operands, attributes]
         self.call("ridgebench_add_operation", ctypes.byref(c.COperation(
             encoded(operation.name), joined(operation.dimensions), attributes, len(attributes), joined(operation.formats),
-            encoded(operation.engine), operands, len(operands), *callbacks, None)))
+            encoded(operation.engine), operands, len(operands), *callbacks, operation.more_bytes != 0, None)))
 
     def add_shape(self, operation: Operation, shape: str) -> None:
         self.call("ridgebench_add_shape", encoded(operation.name), encoded(shape))

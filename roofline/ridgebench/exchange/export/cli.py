@@ -8,7 +8,7 @@ from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.files import write_named
 from ridgebench.data.steps import holds_step
 
-from . import frame, results, step_tables, text
+from . import frame, results, step_tables, text, trace
 
 _FORMATS = {"csv": text.to_csv, "md": text.to_markdown}
 
@@ -21,6 +21,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     kinds.add_argument("--md", dest="kind", action="store_const", const="md", help="the main columns, for a page")
     kinds.add_argument("--parquet", dest="kind", action="store_const", const="parquet", help="every column; needs -o")
     kinds.add_argument("--prom", dest="kind", action="store_const", const="prom", help="Prometheus's text format")
+    kinds.add_argument("--trace", dest="kind", action="store_const", const="trace",
+                       help="of `run --solution`: traces as FlashInfer-trace and SOL-ExecBench have them")
     parser.add_argument("--rows", choices=step_tables.ROWS,
                         help="of folders of a step: its parts (default), the step, or its memory at each launch")
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
@@ -29,6 +31,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("--parquet needs -o FILE")
     if options.kind == "prom" and options.rows:
         parser.error("--prom has the metrics of a step and of its parts; allowed: --rows with --csv, --md or --parquet")
+    if options.kind == "trace" and options.rows:
+        parser.error("--rows with --trace; allowed: --rows with --csv, --md or --parquet")
     if options.out is not None and options.out.exists() and not options.out.is_file():
         parser.error(f"-o {options.out} is not a regular file; allowed: a new file or one to replace")
     return options
@@ -46,7 +50,10 @@ def main(arguments: list[str]) -> int:
         write_named(options.out, frame.parquet(results.table_of(options.results, options.rows)))
         return OK
     prom = options.kind == "prom"
-    written = _metrics(options.results) if prom else _FORMATS[options.kind](results.table_of(options.results, options.rows))
+    if options.kind == "trace":
+        written = "".join(trace.to_traces(run) for run in results.runs(options.results))
+    else:
+        written = _metrics(options.results) if prom else _FORMATS[options.kind](results.table_of(options.results, options.rows))
     if options.out:
         write_named(options.out, written)
     else:

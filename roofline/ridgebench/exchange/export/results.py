@@ -32,6 +32,15 @@ def _opened(folders: list[Path]) -> Union[list[Run], list[StepFolder]]:
     return runs
 
 
+def runs(folders: list[Path]) -> list[Run]:
+    """The runs. Raises ResultsError, also for a folder of a step."""
+    found = _opened(folders)
+    for one in found:
+        if isinstance(one, StepFolder):
+            raise ResultsError(f"{one.folder} holds a step; allowed: a folder of a run")
+    return [one for one in found if isinstance(one, Run)]
+
+
 def rows_of_steps(folders: list[Path]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The lines of the steps and those of their parts. Raises ResultsError."""
     found = [one for one in _opened(folders) if isinstance(one, StepFolder)]

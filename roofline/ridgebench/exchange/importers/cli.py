@@ -10,6 +10,7 @@ from ridgebench.base.command_line import OK, CommandError, Parser
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 from ridgebench.data.data_sheets import find_sheet
+from ridgebench.problems import importing
 
 from . import mapping, number_formats, plain, records
 from .point import Imported
@@ -32,7 +33,7 @@ _MOST_LINES = 5  # of what was left out
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="import", description=__doc__)
-    parser.add_argument("tool", choices=_TOOLS, metavar="TOOL", help=f"what wrote the file: {', '.join(_TOOLS)}")
+    parser.add_argument("tool", choices=_TOOLS, metavar="TOOL", help=f"what wrote the file: {', '.join(_TOOLS)}; `import problem --help` is about problems")
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="a new folder")
     parser.add_argument("--map", type=Path, metavar="TOML", help="operation, format, shape, FLOPs and bytes of points")
@@ -108,6 +109,8 @@ def _say_doubts(imported: Imported) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["problem"]:
+        return importing.main(arguments[1:])
     options = _parse(arguments)
     if options.roof:
         find_sheet(options.roof)  # refuses what is not a sheet

@@ -93,7 +93,7 @@ def test_a_file_is_written_whole(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        ((GOLDEN,), "one of the arguments --csv --md --parquet --prom is required"),
+        ((GOLDEN,), "one of the arguments --csv --md --parquet --prom --trace is required"),
         ((GOLDEN, "--csv", "--md"), "not allowed with"),
         ((GOLDEN, GOLDEN, "--csv"), "named twice; allowed: each results directory once"),
         ((GOLDEN, "--parquet"), "--parquet needs -o FILE"),

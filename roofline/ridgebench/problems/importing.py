@@ -1,0 +1,83 @@
+"""`import problem`: copies a definition and its workloads to a folder, with a file of Python that has the operation."""
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.base.command_line import OK, CommandError, Parser
+from ridgebench.base.files import ResultsError, write_at_once
+from ridgebench.base.text import one_line
+from ridgebench.base.units import counted
+from ridgebench.problems import places
+from ridgebench.problems.definition import Definition, name_of, read_definition
+from ridgebench.problems.work import flops_of
+from ridgebench.problems.workload import Workload, read_workloads
+
+_MODULE = "problem.py"
+_TEXT = '''"""The operation {name}, which `ridgebench import problem` made of definition.json and workload.jsonl.
+
+`reference` is the reference as a kernel: ridgebench run --load {module}:reference --shape {shape}
+Own kernels: from problem import operation
+"""
+
+from pathlib import Path
+
+from ridgebench.problems import open_problem
+
+problem = open_problem(Path(__file__).parent)
+operation = problem.operation
+reference = problem.reference_kernel
+'''
+
+
+def _copy_tensors(workloads: list[Workload], root: Path, folder: Path) -> None:
+    paths = {entry["path"] for workload in workloads for entry in workload.inputs.values() if entry["type"] == "safetensors"}
+    for path in sorted(paths):
+        source, target = root / path, folder / path
+        if Path(path).is_absolute() or ".." in Path(path).parts or not source.is_file():
+            raise ResultsError(f"{root}: the file {path!r} of a workload; allowed: a file below that folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def import_problem(given: Path, out: Optional[Path]) -> tuple[Path, Definition, list[Workload]]:
+    """Writes the folder, by default problems/NAME. Raises ResultsError."""
+    found = places.find(given)
+    definition = read_definition(found.definition)
+    workloads = read_workloads(found.workloads, definition)
+    folder = out or places.PROBLEMS / name_of(definition.name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir()) and not (folder / _MODULE).is_file()):
+        raise ResultsError(f"{folder} holds other files; allowed: a new folder, or one of `import problem`")
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.resolve() != found.root.resolve():
+        for source, name in ((found.definition, places.DEFINITION), (found.workloads, places.WORKLOADS)):
+            write_at_once(folder / name, source.read_bytes())
+        _copy_tensors(workloads, found.root, folder)
+    from ridgebench.problems.problem import open_problem
+
+    problem = open_problem(folder)
+    operation = problem.operation.name  # raises where it cannot be made
+    shape = problem.shape(workloads[0])
+    write_at_once(folder / _MODULE, _TEXT.format(name=operation, module=_MODULE, shape=shape))
+    return folder, definition, workloads
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog="import problem", description="Make an operation of a problem of FlashInfer-trace or SOL-ExecBench.")
+    parser.add_argument("problem", type=Path, metavar="DIR",
+                        help="a folder with definition.json and workload.jsonl, or the file of a definition of FlashInfer-trace")
+    parser.add_argument("-o", "--out", type=Path, metavar="DIR", help="default: problems/NAME, of the definition's name")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    options = _parse(arguments)
+    try:
+        folder, definition, workloads = import_problem(options.problem, options.out)
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}") from None
+    flops = flops_of(definition)
+    work = f"FLOPs {flops}" if flops else "FLOPs unknown: its rows have the roof of the memory only"
+    print(one_line(f"operation {name_of(definition.name)} in {folder}; {counted(len(workloads), 'workload')}; {work}"))
+    return OK

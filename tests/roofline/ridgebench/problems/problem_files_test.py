@@ -1,0 +1,195 @@
+"""Definitions, workloads and solutions that cannot be read are refused in one line that names the file and what is allowed."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from ridgebench.base.files import ResultsError
+from ridgebench.problems import open_problem
+from ridgebench.problems.definition import read_definition
+from ridgebench.problems.importing import import_problem
+from ridgebench.problems.safetensors import read_tensor
+from ridgebench.problems.solution import read_solution
+from ridgebench.problems.work import flops_of
+from ridgebench.problems.workload import read_workloads
+
+DEFINITION = {
+    "name": "Scale-Rows", "op_type": "scaling", "axes": {"M": {"type": "var"}, "N": {"type": "const", "value": 8}},
+    "inputs": {"x": {"shape": ["M", "N"], "dtype": "float32"}, "factor": {"shape": None, "dtype": "float32"}},
+    "outputs": {"y": {"shape": ["M", "N"], "dtype": "float32"}}, "reference": "def run(x, factor):\n    return x * factor\n"}
+WORKLOAD = {"uuid": "one", "axes": {"M": 5}, "inputs": {"x": {"type": "random"}, "factor": {"type": "scalar", "value": 0.5}}}
+SOLUTION = {"name": "mine", "definition": "Scale-Rows", "author": "tests", "sources": [{"path": "a/main.py", "content": "def run(): pass"}],
+            "spec": {"language": "python", "target_hardware": ["cpu"], "entry_point": "a/main.py::run"}}
+
+
+def changed(whole, path, value):
+    """A copy with another value at a path of keys, or without it where the value is ...."""
+    copy = json.loads(json.dumps(whole))
+    *parents, last = path.split(".")
+    at = copy
+    for key in parents:
+        at = at[int(key) if key.isdigit() else key]
+    if value is ...:
+        del at[last]
+    else:
+        at[last] = value
+    return copy
+
+
+def written(folder, definition=DEFINITION, workloads=(WORKLOAD,)):
+    folder.mkdir(exist_ok=True)
+    (folder / "definition.json").write_text(json.dumps(definition))
+    (folder / "workload.jsonl").write_text("".join(json.dumps(one) + "\n" for one in workloads))
+    return folder
+
+
+def test_a_problem_is_an_operation(tmp_path):
+    problem = open_problem(written(tmp_path / "p"))
+    assert (problem.operation.name, problem.operation.dimensions, dict(problem.operation.attributes)) == ("scale_rows", ("m",), {"factor": 0.5})
+    assert problem.shape(problem.workloads[0]) == "m:5/factor:0.5"
+    assert flops_of(problem.definition) is None and problem.operation.engine == "memory"
+
+
+@pytest.mark.parametrize("path, value, message", [
+    ("name", ..., "name is 'None'; allowed: a text"),
+    ("axes", {}, "axes is '{}'; allowed: an object with an entry or more"),
+    ("axes.M", {"type": "free"}, "axes.M: type is 'free'; allowed: const, var, expr"),
+    ("axes.N.value", 0, "axes.N: value is '0'; allowed: a whole number of at least 1"),
+    ("axes.N", {"type": "expr", "expression": "K * 2"}, "axes.N: unknown axis 'K'; allowed: M, N"),
+    ("axes.N", {"type": "expr", "expression": "N * 2"}, "axis 'N' of Scale-Rows depends on itself"),
+    ("axes.N", {"type": "expr", "expression": "open('x')"}, "is not a number, an operator"),
+    ("axes.m", {"type": "var"}, "axes and scalar inputs have the name 'm' twice, in lower case"),
+    ("inputs.x.shape", ["M", "K"], "inputs.x: shape: unknown axis 'K'; allowed: M, N"),
+    ("inputs.x.shape", "M", "inputs.x: shape is 'M'; allowed: a list of axes, or null for one number"),
+    ("outputs.x", {"shape": ["M"], "dtype": "float32"}, "inputs and outputs have the name 'x' twice"),
+    ("reference", "def run(:", "reference is not Python"),
+    ("reference", "run = 3", "reference has no function run; allowed: a top-level function of that name"),
+    ("custom_inputs_entrypoint", "make", "reference has no function make"),
+    ("flops", "2 * K", "flops: unknown axis 'K'; allowed: M, N"),
+])
+def test_a_definition_that_is_none(tmp_path, path, value, message):
+    folder = written(tmp_path / "p", changed(DEFINITION, path, value))
+    with pytest.raises(ResultsError) as refused:
+        read_definition(folder / "definition.json")
+    assert message in str(refused.value)
+    assert "definition.json" in str(refused.value) or "Scale-Rows" in str(refused.value)
+
+
+@pytest.mark.parametrize("path, value, message", [
+    ("uuid", ..., "uuid is"),
+    ("axes.M", 0, "axes.M is '0'; allowed: a whole number from 1 to 2^40"),
+    ("axes.M", True, "axes.M is 'True'; allowed"),
+    ("axes", {}, "axes.M is"),
+    ("inputs.z", {"type": "random"}, "inputs are 'x', 'factor', 'z'; allowed: x, factor"),
+    ("inputs.x", {"type": "noise"}, "inputs.x.type is 'noise'; allowed: random, scalar, safetensors, custom"),
+    ("inputs.x", {"type": "custom"}, "inputs.x is custom; allowed: a definition with custom_inputs_entrypoint"),
+    ("inputs.x", {"type": "scalar", "value": 1}, "inputs.x is scalar; allowed: scalar for an input whose shape is null, and only there"),
+    ("inputs.x", {"type": "safetensors", "path": "a"}, "inputs.x lacks path or tensor_key; allowed: both, as texts"),
+    ("inputs.factor", {"type": "random"}, "inputs.factor is random; allowed: scalar for"),
+    ("inputs.factor.value", "big", "inputs.factor.value is 'big'; allowed: a number"),
+])
+def test_a_workload_that_is_none(tmp_path, path, value, message):
+    folder = written(tmp_path / "p", workloads=[WORKLOAD, changed(WORKLOAD, path, value)])
+    with pytest.raises(ResultsError) as refused:
+        read_workloads(folder / "workload.jsonl", read_definition(folder / "definition.json"))
+    assert message in str(refused.value) and "workload.jsonl:2" in str(refused.value)
+
+
+def test_a_workload_comes_once(tmp_path):
+    folder = written(tmp_path / "p", workloads=[WORKLOAD, WORKLOAD])
+    with pytest.raises(ResultsError, match="the workload 'one' comes twice"):
+        read_workloads(folder / "workload.jsonl", read_definition(folder / "definition.json"))
+
+
+@pytest.mark.parametrize("path, value, message", [
+    ("spec", ..., "no solution; allowed: an object with name, definition, spec and sources"),
+    ("spec.language", "triton", "the language 'triton'; allowed: python, pytorch, because a solution runs isolated on a host"),
+    ("spec.languages", ["pytorch", "cuda_cpp"], "the language 'cuda_cpp'; allowed: python, pytorch"),
+    ("spec.entry_point", "main.py::run", "entry_point is 'main.py::run'; allowed: FILE.py::FUNCTION, a file of the sources"),
+    ("spec.entry_point", "a/main.py", "entry_point is 'a/main.py'"),
+    ("spec.destination_passing_style", "yes", "destination_passing_style is 'yes'; allowed: true or false"),
+    ("sources.0.path", "../main.py", "the path '../main.py' of a source; allowed: a relative path without .."),
+    ("sources.0.path", "/main.py", "the path '/main.py' of a source"),
+    ("sources.0.content", 3, "a source is"),
+    ("definition", "", "definition is ''; allowed: a text"),
+])
+def test_a_solution_that_is_none(tmp_path, path, value, message):
+    file = tmp_path / "solution.json"
+    file.write_text(json.dumps(changed(SOLUTION, path, value)))
+    with pytest.raises(ResultsError) as refused:
+        read_solution(file)
+    assert message in str(refused.value) and "solution.json" in str(refused.value)
+
+
+@pytest.mark.parametrize("path, value, message", [
+    ("inputs.x.dtype", "int64", "x is int64; allowed: float64, float32"),
+    ("outputs.y.dtype", "float4_e2m1", "y is float4_e2m1; allowed: float64"),
+])
+def test_a_type_that_no_operand_has(tmp_path, path, value, message):
+    with pytest.raises(ResultsError, match=message):
+        open_problem(written(tmp_path / "p", changed(DEFINITION, path, value)))
+
+
+def test_a_problem_whose_inputs_are_all_fixed_is_refused(tmp_path):
+    definition = changed(DEFINITION, "reference", "def make(sizes, device):\n    return {}\n\ndef run(x, factor):\n    return x\n")
+    definition["custom_inputs_entrypoint"] = "make"
+    with pytest.raises(ResultsError, match="every input is fixed, so that a solution could keep its answers"):
+        open_problem(written(tmp_path / "p", definition, [changed(WORKLOAD, "inputs.x", {"type": "custom"})]))
+
+
+def tensors(file, **arrays):
+    """A safetensors file."""
+    header, data = {}, b""
+    names = {np.dtype("float32"): "F32", np.dtype("int64"): "I64"}
+    for name, array in arrays.items():
+        header[name] = {"dtype": names[array.dtype], "shape": array.shape, "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def test_the_layout_of_flashinfer_trace_with_tensors_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    definition = changed(DEFINITION, "inputs.rows", {"shape": ["M"], "dtype": "int64"})
+    definition["reference"] = "def run(x, factor, rows):\n    return x[rows] * factor\n"
+    entry = {"type": "safetensors", "path": "blob/a.safetensors", "tensor_key": "rows"}
+    workload = changed(WORKLOAD, "inputs.rows", entry)
+    for folder, name, text in (("definitions", "scale.json", json.dumps(definition)),
+                               ("workloads", "scale.jsonl", json.dumps({"definition": "Scale-Rows", "workload": workload}))):
+        (tmp_path / "data" / folder / "scaling").mkdir(parents=True)
+        (tmp_path / "data" / folder / "scaling" / name).write_text(text)
+    rows = np.array([4, 3, 2, 1, 0])
+    tensors(tmp_path / "data" / "blob" / "a.safetensors", other=np.ones(3, np.float32), rows=rows)
+    folder, _, workloads = import_problem(tmp_path / "data" / "definitions" / "scaling" / "scale.json", None)
+    assert folder.as_posix() == "problems/scale_rows" and len(workloads) == 1
+    problem = open_problem(folder)
+    assert (problem.inputs.fixed(0)["rows"] == rows).all() and problem.inputs.fixed_bytes(0) == 40
+    assert problem.shape(problem.workloads[0]) == "m:5/factor:0.5/workload:0"
+    x = np.arange(40.0).reshape(5, 8)
+    assert (problem.operation.reference(x, factor=0.5, workload=0) == x[rows] / 2).all()
+
+
+def test_a_tensor_that_a_file_does_not_have(tmp_path):
+    file = tmp_path / "a.safetensors"
+    tensors(file, rows=np.arange(3))
+    with pytest.raises(ResultsError, match="no tensor 'x' of a known type"):
+        read_tensor(file, "x")
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(ResultsError, match="no tensor 'rows' of a known type"):
+        read_tensor(file, "rows")
+    file.write_bytes(b"\xff" * 9)
+    with pytest.raises(ResultsError, match="no tensor"):
+        read_tensor(file, "rows")
+
+
+@pytest.mark.parametrize("name, entry", [("outside", "../a.safetensors"), ("missing", "b.safetensors")])
+def test_a_file_that_is_not_below_the_folder_is_refused(tmp_path, monkeypatch, name, entry):
+    monkeypatch.chdir(tmp_path)
+    tensors(tmp_path / "a.safetensors", x=np.ones((5, 8), np.float32))
+    definition = changed(DEFINITION, "inputs.z", {"shape": ["M"], "dtype": "float32"})
+    definition["reference"] = "def run(x, factor, z):\n    return x\n"
+    workload = changed(WORKLOAD, "inputs.z", {"type": "safetensors", "path": entry, "tensor_key": "x"})
+    with pytest.raises(ResultsError, match="of a workload; allowed: a file below that folder"):
+        import_problem(written(tmp_path / "p", definition, [workload]), None)

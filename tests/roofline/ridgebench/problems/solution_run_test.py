@@ -1,0 +1,125 @@
+"""`import problem`, `run --solution` and `export --trace`, typed as docs/problems.md says."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from build_folder import skip_if_sanitized
+from command_line import OK, ROW_FAILED, USAGE, records, refused, ridgebench
+from twelve import TWELVE, remembers, right, write_problem, write_solution
+
+skip_if_sanitized(Path(os.environ["RIDGEBENCH_LIBRARY"]))
+PROBLEM = TWELVE["softmax"]
+RETURNS = "import numpy as np\n\ndef run(x):\n    e = np.exp(x - x.max(1, keepdims=True))\n    return e / e.sum(1, keepdims=True)\n"
+QUICK = ("--device=cpu", "--budget=1", "--no-plot")
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A folder with the problem and the runs `honest`, `cheat` and `returns` of three solutions."""
+    folder = tmp_path_factory.mktemp("solution")
+    write_problem(folder / "given", "softmax", "numpy")
+    write_solution(folder / "given" / "honest.json", "softmax", "Honest-v1", right(PROBLEM, "numpy"))
+    write_solution(folder / "cheat.json", "softmax", "cheat", remembers(PROBLEM, "numpy"))
+    write_solution(folder / "returns.json", "softmax", "reference", RETURNS, destination_passing_style=False)
+    done = ridgebench("import", "problem", "given", cwd=folder)
+    assert (done.returncode, done.stdout) == (OK, "operation softmax_of_ours in problems/softmax_of_ours; 1 workload; FLOPs 5*(M)*(N)\n")
+    for name, file, code in (("honest", "given/honest.json", OK), ("cheat", "cheat.json", ROW_FAILED), ("returns", "returns.json", OK)):
+        done = ridgebench("run", "--solution", file, f"--out={name}", *QUICK, cwd=folder)
+        assert done.returncode == code, done.stderr
+    return folder
+
+
+def rows_of(folder):
+    return {row["technique"]: row for row in records(folder) if row["role"] == "kernel"}
+
+
+def test_a_solution_is_measured_beside_the_reference(measured):
+    rows = rows_of(measured / "honest")
+    assert set(rows) == {"reference", "honest_v1"}
+    row = rows["honest_v1"]
+    assert (row["status"], row["isolated"], row["loaded_from"]) == ("ok", True, "solution_honest_v1.py:kernels")
+    assert row["fraction_of_measured_roof"] > 0
+    assert rows_of(measured / "returns")["solution_reference"]["status"] == "ok"
+    assert rows_of(measured / "cheat")["cheat"]["status"] == "wrong"
+
+
+def trace_of(folder):
+    done = ridgebench("export", folder.name, "--trace", cwd=folder.parent)
+    assert done.returncode == OK, done.stderr
+    (line,) = done.stdout.splitlines()
+    return json.loads(line)
+
+
+def test_a_trace_of_an_honest_solution_has_times_roof_and_interval(measured):
+    trace, rows = trace_of(measured / "honest"), rows_of(measured / "honest")
+    assert (trace["definition"], trace["solution"]) == ("softmax_of_ours", "Honest-v1")
+    assert trace["workload"] == json.loads((measured / "given" / "workload.jsonl").read_text())
+    evaluation, row = trace["evaluation"], rows["honest_v1"]
+    assert evaluation["status"] == "PASSED" and evaluation["environment"]["hardware"]
+    assert evaluation["performance"] == pytest.approx({
+        "latency_ms": 1e3 * row["time_median_s"], "reference_latency_ms": 1e3 * rows["reference"]["time_median_s"],
+        "speedup_factor": rows["reference"]["time_median_s"] / row["time_median_s"]})
+    assert evaluation["correctness"]["max_absolute_error"] == row["verify"]["error"] * row["verify"]["tolerance"]
+    ours = trace["ridgebench"]
+    assert (ours["time_ci_low_s"], ours["roof"]["bytes_per_s"]) == (row["time_ci_low_s"], row["roof"]["bytes_per_s"])
+
+
+def test_a_trace_of_a_cheat_has_no_time(measured):
+    evaluation = trace_of(measured / "cheat")["evaluation"]
+    assert (evaluation["status"], evaluation["performance"]) == ("INCORRECT_NUMERICAL", None)
+    assert "on new values of" in evaluation["log"] and evaluation["correctness"]
+
+
+def test_a_trace_needs_the_problem_that_was_measured(measured):
+    file = measured / "problems" / "softmax_of_ours" / "solution_cheat.py"
+    before = file.read_text()
+    file.write_text(before + "\n")
+    done = ridgebench("export", "cheat", "--trace", cwd=measured)
+    file.write_text(before)
+    assert done.returncode == USAGE and "is missing or another one than in the run" in done.stderr
+    refused(ridgebench("run", "--solution", "cheat.json", "--resume=cheat", cwd=measured), "--resume excludes --solution")
+
+
+@pytest.mark.parametrize("words, message", [
+    (("run", "--solution", "none.json"), "none.json"),
+    (("run", "--problem", "given"), "--solution"),
+    (("run", "--solution", "other.json"), "its problem 'rope_of_ours' is missing; allowed: --problem DIR"),
+    (("run", "--solution", "other.json", "--problem", "given"), "it solves 'rope_of_ours', and the problem is 'softmax_of_ours'"),
+    (("import", "problem", "problems"), "definition.json"),
+    (("import", "problem", "given", "-o", "other"), "other holds other files; allowed: a new folder"),
+    (("export", "other", "--trace"), "other"),
+])
+def test_what_cannot_be_measured_is_refused(tmp_path, words, message):
+    write_problem(tmp_path / "given", "softmax", "numpy")
+    write_solution(tmp_path / "other.json", "rope", "mine", right(TWELVE["rope"], "numpy"))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    (tmp_path / "problems").mkdir()
+    done = ridgebench(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (USAGE, "", 1), done.stderr
+    assert message in done.stderr
+
+
+BROKEN = {
+    "raises": ("def run(x, y):\n    raise ValueError('no luck')\n", "failed", "RUNTIME_ERROR"),
+    "syntax": ("def run(x, y:\n", "failed", "COMPILE_ERROR"),
+    "imports": ("import nothing_of_this_name\n\ndef run(x, y):\n    pass\n", "failed", "COMPILE_ERROR"),
+    "shape": ("def run(x):\n    return x[0]\n", "failed", "INCORRECT_SHAPE"),
+    "dtype": ("import numpy as np\n\ndef run(x):\n    return x.astype(np.float64)\n", "failed", "INCORRECT_DTYPE"),
+    "ends": ("import os\n\ndef run(x, y):\n    os._exit(0)\n", "failed", "RUNTIME_ERROR"),
+    "patches": ("import numpy as np\nimport ridgebench.problems.problem as problem\n\ndef run(x, y):\n    np.exp = lambda *a, **b: 1\n"
+                "    problem.Problem._reference = lambda self, x: 0 * x\n    y[:] = 0\n", "wrong", "INCORRECT_NUMERICAL"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_solution_costs_its_row_and_its_trace_says_how(measured, name):
+    source, status, evaluation = BROKEN[name]
+    write_solution(measured / f"{name}.json", "softmax", name, source, destination_passing_style="x, y" in source)
+    done = ridgebench("run", "--solution", f"{name}.json", f"--out={name}", "--technique", name, *QUICK, cwd=measured)
+    assert done.returncode == ROW_FAILED, done.stderr
+    row = rows_of(measured / name)[name]
+    assert row["status"] == status, row["reason"]
+    assert trace_of(measured / name)["evaluation"]["status"] == evaluation, row["reason"]
