@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "harness/base/filter.hpp"
 #include "harness/cli/commands.hpp"
@@ -21,6 +25,42 @@ struct ListOptions {
   CaseOptions cases;
   bool json = false;
 };
+
+// A technique of a user whose backend no open device has, as a case without a shape.
+nlohmann::ordered_json absent_case(const Implementation& i) {
+  const std::string backend(name(i.backend));
+  return {{"id", fmt::format("{}/{}/{}@{}", i.technique.operation, i.technique.name,
+                             i.format.name(), backend)},
+          {"op", i.technique.operation},
+          {"technique", i.technique.name},
+          {"format", i.format.name()},
+          {"device", backend},
+          {"role", "kernel"},
+          {"supported", false},
+          {"reason",
+           fmt::format("needs a device of the backend {}, and --device opens none", backend)}};
+}
+
+// What a file has for a GPU would otherwise leave no trace on a machine without one.
+std::vector<nlohmann::ordered_json> absent_cases(
+    const std::vector<std::unique_ptr<Device>>& devices, const Filter& filter,
+    const CaseNames& names) {
+  std::vector<nlohmann::ordered_json> found;
+  const auto named = [](const std::vector<std::string>& all, const std::string& one) {
+    return all.empty() || std::ranges::find(all, one) != all.end();
+  };
+  for (const auto& i : Registry::instance().implementations()) {
+    const auto serves = [&](const auto& device) { return device->backend() == i->backend; };
+    if (!i->of_user() || std::ranges::any_of(devices, serves)) continue;
+    if (!named(names.operations, i->technique.operation) ||
+        !named(names.techniques, i->technique.name) || !named(names.formats, i->format.name())) {
+      continue;
+    }
+    auto absent = absent_case(*i);
+    if (filter.matches(absent["id"].get<std::string>())) found.push_back(std::move(absent));
+  }
+  return found;
+}
 
 void list(const ListOptions& options) {
   const auto devices = open_devices(options.device);
@@ -49,6 +89,15 @@ void list(const ListOptions& options) {
                        {"role", name(record.role)},
                        {"supported", !reason},
                        {"reason", nullable(reason)}});
+    }
+  }
+  for (auto& absent : absent_cases(devices, filter, names)) {
+    any = true;
+    if (options.json) {
+      cases.push_back(std::move(absent));
+    } else {
+      fmt::print("{:<80} skipped: {}\n", absent["id"].get<std::string>(),
+                 absent["reason"].get<std::string>());
     }
   }
   if (!any) throw UsageError(no_case(filter, names));

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from cheats_file import PLANNED, compiled, measured
-from command_line import OK, UNDECIDED, environment, ridgebench, strict_json
+from command_line import OK, UNDECIDED, USAGE, environment, ridgebench, strict_json
 
 DRIVER = str(Path(os.environ["RIDGEBENCH_BUILD"]) / "tests" / "fake_driver")
 
@@ -88,3 +88,16 @@ def test_named_plans_are_those_of_the_process_that_launches(variables, tmp_path)
     (duel,) = strict_json(done.stdout)["duels"]
     assert [(duel[side]["technique"], duel[side]["choice"]) for side in ("first", "second")] == [("own@w64", "w64"), ("own@w128", "w128")]
     assert ("not isolated" in done.stderr) == bool(variables)
+
+
+def test_a_machine_without_a_gpu_lists_what_a_file_has_for_one(cheats):
+    def listed(*options):
+        return ridgebench("list", "--device", "cpu", "--load", cheats, *options, env=environment(DOES="nothing"))
+
+    answer = strict_json(listed("--filter", "^twice/", "--json").stdout)
+    assert {(case["id"], case["supported"], case["reason"]) for case in answer["cases"]} == {
+        ("twice/own/fp32@cuda", False, "needs a device of the backend cuda, and --device opens none")}
+    words = "twice/own/fp32@cuda skipped: needs a device of the backend cuda, and --device opens none"
+    assert listed("--op", "twice", "--format", "fp32").stdout.split() == words.split()
+    refused = listed("--op", "twice", "--format", "bf16")
+    assert (refused.returncode, refused.stdout) == (USAGE, "")
