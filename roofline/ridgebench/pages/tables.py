@@ -1,5 +1,5 @@
 """Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files. Draws docs/pictures/access.svg,
-and writes llms.txt and SKILL.md (for_programs.py).
+writes llms.txt and SKILL.md (for_programs.py), and runs docs/lecture.ipynb (notebook.py).
 
 A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows the newest
 published run or, with `@ nvidia-h200`, that of a device, named by its folder in results/.
@@ -29,7 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Iterator, Optional
 
-from ridgebench.base.command_line import OK, ROOT, STALE, USAGE, Parser, fail
+from ridgebench.base.command_line import OK, ROOT, STALE, USAGE, CommandError, Parser, fail
 from ridgebench.base.files import ResultsError, write_named
 from ridgebench.base.printers import markdown_table
 from ridgebench.base.text import markdown
@@ -37,7 +37,7 @@ from ridgebench.data.duels import load_duels, published_duels
 from ridgebench.data.records import load_run, read_environment
 from ridgebench.data.view import View, make_view
 
-from . import access_picture, class_pictures, for_programs
+from . import access_picture, class_pictures, for_programs, notebook
 from .duel_tables import NONE as NO_DUEL
 from .duel_tables import duel_table
 from .error_rates import newest as newest_proof
@@ -207,11 +207,13 @@ def _update_file(path: Path, after: str, check: bool) -> bool:
 
 
 def _files(pages: list[Path], root: Path) -> Iterator[tuple[Path, str]]:
-    """The files that this command writes: the ladder's first steps, what programs read, and the slides that the pages name."""
+    """The files that this command writes: the ladder's first steps, what programs read, the notebook, and the slides that the pages name."""
     folder = root / "docs" / "pictures"
     if folder.is_dir():
         yield folder / "access.svg", access_picture.svg()
         yield from ((root / name, text(root)) for name, text in for_programs.FILES.items())
+    if (root / notebook.NOTEBOOK).exists():
+        yield root / notebook.NOTEBOOK, notebook.executed(root)
     for page in pages:
         for kind, text in _OPENING.findall(page.read_text("utf-8")):
             name, _, sheets = (part.strip() for part in text.partition("@"))
@@ -234,7 +236,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
         stale = [page for page in pages if not _update(page, sources, options.check)]
         stale += [path for path, text in _files(pages, root) if not _update_file(path, text, options.check)]
-    except ResultsError as error:
+    except CommandError as error:
         return fail(str(error), USAGE, "tables")
     for page in stale:
         print(f"{page.relative_to(root)}: {'stale' if options.check else 'updated'}")
