@@ -178,7 +178,7 @@ inline constexpr KeyList kRecordKeys{
     Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty if one of them is unknown", kPositive, Absence::not_in_oldest},
     Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null if they are shorter than 5 ms", kPositive},
     Key{"nvml_clock_excess_hz", &Record::nvml_clock_excess_hz, "Hz", "the SM clock that NVML read meanwhile, its median, minus clock_hz; null if one is unknown", Bounds{-1e12, 1e12}, Absence::not_in_oldest},
-    Key{"power_state", &Record::power_state, "", "whether the power limit lowered the clock while the samples were taken: hardly ever (full_clock), most of the time (capped), or mixed; null if the device does not count it, and of less than 0.3 s, as of a burst", {}, Absence::not_in_oldest},
+    Key{"power_state", &Record::power_state, "", "how much of the sampling the power limit lowered the clock: hardly any (full_clock), most (capped), or a part (mixed); null if uncounted or shorter than 0.3 s", {}, Absence::not_in_oldest},
     Key{"cycles_median", &Record::cycles_median, "cycle", "per launch, median over the samples of time x clock; null if a clock is unknown", kPositive, Absence::not_in_oldest},
     Key{"cycles_ci_low", &Record::cycles_ci_low, "cycle", "lower end of that median's 95 % interval within this run", kPositive, Absence::not_in_oldest},
     Key{"cycles_ci_high", &Record::cycles_ci_high, "cycle", "upper end of that interval", kPositive, Absence::not_in_oldest},

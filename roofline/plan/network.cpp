@@ -220,4 +220,9 @@ PlanAnswer activation_terms(const ActivationQuestion& question, const NetworkByt
   return terms;
 }
 
+std::string context_note(const ActivationQuestion& question) {
+  if (!question.model) return "";
+  return context_note(*question.model, question.context.value_or(kDefaultContext));
+}
+
 }  // namespace ridgebench

@@ -56,6 +56,9 @@ Kept kept_bytes(const NetworkBytes& network, std::string_view checkpoint);
 
 inline constexpr double kDefaultContext = 4096;  // tokens of a model's sequence
 
+// The context_note of a question with a model; empty without one.
+std::string context_note(const ActivationQuestion& question);
+
 // Checks sizes and fills in the defaults of a question. Throws UsageError.
 ActivationQuestion checked(ActivationQuestion question);
 

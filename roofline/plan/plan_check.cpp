@@ -161,12 +161,15 @@ PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device) {
                       {"unit", row.unit},
                       {"remedy", row.passes() ? PlanAnswer(nullptr) : PlanAnswer(row.remedy)}});
   }
-  return {{"plan", "check"},
-          {"inputs", inputs},
-          {"terms", PlanAnswer::array()},
-          {"checks", checks},
-          {"pass", all},
-          {"note", "the notes of plan fits, train, zero and transfer say what a row leaves out"}};
+  return {
+      {"plan", "check"},
+      {"inputs", inputs},
+      {"terms", PlanAnswer::array()},
+      {"checks", checks},
+      {"pass", all},
+      {"note",
+       joined_notes({"the notes of plan fits, train, zero and transfer say what a row leaves out",
+                     context_note(question.fits.activations)})}};
 }
 
 }  // namespace ridgebench

@@ -152,7 +152,7 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
                              "also divides norms and residuals (sequence parallelism)",
                              tensor ? "" : "tensor parallelism needs ranks that divide the heads",
                              pipeline ? "" : "a pipeline needs a layer for each rank",
-                             state_note(question.state)})}};
+                             state_note(question.state), context_note(question.activations)})}};
 }
 
 }  // namespace ridgebench

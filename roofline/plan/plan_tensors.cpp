@@ -104,7 +104,8 @@ PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* dev
         "only what layers keep is counted, rows x width a layer; `ridgebench plan fits` counts the "
         "input, gradients and temporary tensors of a step too");
   }
-  if (!notes.empty()) answer["note"] = joined_notes(notes);
+  notes.push_back(context_note(q));
+  if (const std::string note = joined_notes(notes); !note.empty()) answer["note"] = note;
   return on(device, std::move(answer));
 }
 

@@ -92,10 +92,8 @@ std::vector<std::string> prediction_notes(const Transformer& model, const NoteFa
     notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",
                                 with_unit(*facts.launch_floor_s, "s")));
   }
-  const std::int64_t longest = model.longest_context;
-  if (longest > 0 && facts.question.context > longest) {
-    notes.push_back(fmt::format("the config allows a context of {} tokens", longest));
-  }
+  std::string beyond = context_note(model, static_cast<double>(facts.question.context));
+  if (!beyond.empty()) notes.push_back(std::move(beyond));
   add_attention_notes(model, notes);
   add_recurrence_note(model, notes);
   notes.insert(notes.end(), model.notes.begin(), model.notes.end());

@@ -194,4 +194,10 @@ double state_elements(const Transformer& model) {
   return sum;
 }
 
+std::string context_note(const Transformer& model, double context) {
+  const auto longest = static_cast<double>(model.longest_context);
+  if (longest == 0 || context <= longest) return "";
+  return fmt::format("the config allows a context of {:.0f} tokens", longest);
+}
+
 }  // namespace ridgebench

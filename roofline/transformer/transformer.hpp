@@ -144,6 +144,9 @@ double cached_elements(const Transformer& model, std::int64_t context);
 // Elements of the states of all recurrences for one sequence.
 double state_elements(const Transformer& model);
 
+// Says that a context is longer than the config allows; empty if it is not.
+std::string context_note(const Transformer& model, double context);
+
 // Reads the text of a config.json. The model is named `origin`, and every message starts with it.
 // Throws UsageError if the text is malformed, if keys are missing, or if the model has layers of
 // another kind.

@@ -78,3 +78,11 @@ def test_one_device_needs_no_link_and_fp16_needs_loss_scaling():
     refused(ridgebench("plan", *CHECK.replace("--model llama-3-8b", "").split()), "the model is missing")
     refused(ridgebench("plan", *CHECK.split(), "--days", "0"), "--days is 0")
     refused(ridgebench("plan", *CHECK.split(), "--mfu", "1.5"))
+
+
+@pytest.mark.parametrize("words", [
+    "parallel --model gpt-2 --batch 4 --ranks 4", "activations --model gpt-2 --batch 1", "fits --model gpt-2 --batch 1 --on h100",
+    "check --model gpt-2 --batch 1 --tokens 1B --mfu 0.3 --on h100"])
+def test_a_context_beyond_the_config_is_noted(words):
+    assert "the config allows a context of 1024 tokens" in plan(words)["note"]
+    assert "the config allows" not in plan(f"{words} --context 1k").get("note", "")
