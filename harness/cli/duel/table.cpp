@@ -12,6 +12,7 @@
 #include "harness/base/duels/process_ratio.hpp"
 #include "harness/base/printable.hpp"
 #include "harness/measure/duel/plan.hpp"
+#include "harness/results/measured_roofs.hpp"
 
 namespace ridgebench {
 namespace {
@@ -98,6 +99,13 @@ void print_states(std::ostream& out, const DuelRecord& duel) {
              printable(duel.op), duel.format.name(), printable(duel.shape.text()));
 }
 
+// Caches may then serve both sides, and the ratio is not that of the memory.
+void print_rotation(std::ostream& out, const DuelRecord& duel) {
+  if (std::ranges::find(duel.flags, kShortRotation) == duel.flags.end()) return;
+  fmt::print(out, "{} {} {}: {}, the buffer sets move too few bytes to empty the caches\n",
+             printable(duel.op), duel.format.name(), printable(duel.shape.text()), kShortRotation);
+}
+
 // A comparison is not fair where the launches of only one side overlap.
 void print_overlap(std::ostream& out, const DuelRecord& duel) {
   if (duel.first.early == duel.second.early) return;
@@ -179,6 +187,7 @@ void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
       print_clocks(out, duel, duel.in_cycles(), "cycles");
     }
     print_states(out, duel);
+    print_rotation(out, duel);
     print_effort(out, duel);
     print_overlap(out, duel);
     print_remarks(out, duel, duel.first);

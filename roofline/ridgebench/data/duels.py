@@ -63,6 +63,7 @@ class Duel:
     in_time: Optional[Ratio] = None
     one_clock: Optional[Ratio] = None
     regime: str = "steady"
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def _make_duel(record: dict[str, Any], origin: str) -> Duel:
     """The duel of a record of version 2 that obeys the schema. Raises ResultsError."""
     sides = {side: _taken(Side, record[side]) for side in ("first", "second")}
     plain = {key: record[key] for key in ("id", "op", "device", "format", "shape", "regime", "status", "reason", "decided_by")}
+    plain["flags"] = tuple(record["flags"])
     if record["decided_by"] is None:
         return Duel(**plain, **sides)
     scale = record[record["decided_by"]]

@@ -46,6 +46,12 @@ def _early_cell(duel: Duel) -> str:
     return " and ".join(name for name, early in sides.items() if early) or "–"
 
 
+def _flags_text(duels: list[Duel]) -> str:
+    """'Flags: `vec16` in bf16 clocks_differ; ...': what a reader must know of single duels; empty if none has a flag."""
+    flagged = [f"`{duel.first.technique}` in {duel.format} {', '.join(map(markdown, duel.flags))}" for duel in duels if duel.flags]
+    return f"Flags: {'; '.join(flagged)}." if flagged else ""
+
+
 def _duel_cells(duel: Duel) -> list[str]:
     names = [f"`{side.technique}`" for side in (duel.first, duel.second)]
     head = [*names, duel.format, size_text(duel.shape) + (f", {duel.regime}" if duel.regime != "steady" else "")]
@@ -71,5 +77,6 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
         "In time: with the power that each draws; –: not measured.",
         "Cold: single launches behind emptied caches." if any(duel.regime == "cold" for duel in mine) else "",
         "Early: the side whose launches may start before the launch ahead has ended." if any(_early_cell(duel) != "–" for duel in mine) else "",
+        _flags_text(mine),
         f"They come from the duels [{date_of(environment)}, {commit_of(environment)}]({link}) of {model}.",
     )

@@ -108,6 +108,14 @@ TEST(DuelTable, MarksTheSidesWhoseLaunchesStartEarly) {
   EXPECT_THAT(table({duel}), HasSubstr("1.0000 to 1.0000  both\n"));
 }
 
+TEST(DuelTable, SaysWhereCachesMayServeBothSides) {
+  DuelRecord duel = timed(0);
+  EXPECT_THAT(table({duel}), Not(HasSubstr("caches")));
+  duel.flags = {"short_rotation"};
+  EXPECT_THAT(table({duel}), HasSubstr("relu fp32 n:8: short_rotation, the buffer sets move too "
+                                       "few bytes to empty the caches\n"));
+}
+
 TEST(DuelTable, SaysWhereTheLaunchesOfOnlyOneSideOverlap) {
   const auto printed = [](std::optional<bool> first, std::optional<bool> second) {
     DuelRecord duel = timed(0);

@@ -72,6 +72,14 @@ def test_without_the_long_scale_a_capped_device_has_no_time(tmp_path):
     assert "| fp32 | 8³, nt | – | – | 0.9800 (0.9790 to 0.9810) | faster | – | – |" in filled(tmp_path, f"duels matmul @ {folder.parent.name}")
 
 
+def test_flags_of_a_duel_stand_below_the_table(tmp_path):
+    flagged = DUEL | {"id": "flagged", "format": "bf16", "flags": ["clocks_differ", "short_rotation"]}
+    folder = write(tmp_path / "results" / "host" / "2026-01-01-abc", DUEL, flagged)
+    assert "Flags: `packed` in bf16 clocks\\_differ, short\\_rotation." in filled(tmp_path, f"duels matmul @ {folder.parent.name}")
+    folder = write(tmp_path / "results" / "other" / "2026-01-01-abc", DUEL)
+    assert "Flags" not in filled(tmp_path, f"duels matmul @ {folder.parent.name}")
+
+
 def test_a_state_of_too_few_processes_has_no_interval(tmp_path):
     lone = STATE | {"ci_low": None, "ci_high": None, "verdict": "undecided", "log_ratios": [0.005], "errors": [1e-4]}
     split = DUEL["short"] | {"seconds": SPLIT | {"full_clock": lone}}
