@@ -9,9 +9,9 @@
 
 namespace ridgebench {
 
-void keep_best(BestTimes& best, const Shape& shape, double seconds) {
-  const auto [known, is_new] = best.try_emplace(shape.text(), seconds);
-  if (!is_new) known->second = std::min(known->second, seconds);
+void keep_best(BestTimes& best, const Shape& shape, const MeasuredTime& time) {
+  const auto [known, is_new] = best.try_emplace(shape.text(), time);
+  if (!is_new && time.seconds < known->second.seconds) known->second = time;
 }
 
 MeasuredTimes::MeasuredTimes(const std::string& device) : results_(results_of(device)) {
@@ -47,7 +47,8 @@ BestTimes MeasuredTimes::best(const Operation& operation, FormatPair format) con
   for (const Record& r : records_) {
     const bool counts = r.op == operation.name && r.format == format && r.status == Status::ok &&
                         r.regime == Regime::steady && !r.burst && r.time;
-    if (counts) keep_best(best, shape_of(r.shape, operation, r.id), r.time->median);
+    if (counts)
+      keep_best(best, shape_of(r.shape, operation, r.id), {r.time->median, r.power_state});
   }
   for (const StepRows& step : steps_) {
     const bool counts = step.status == Status::ok && FormatPair(step.format) == format &&
@@ -56,7 +57,7 @@ BestTimes MeasuredTimes::best(const Operation& operation, FormatPair format) con
     for (const StepPart& part : step.parts) {
       if (part.operation != operation.name || part.served_by_cache) continue;
       keep_best(best, shape_of(part.shape, operation, part.name),
-                part.time_s / static_cast<double>(part.launches));  // the mean of a launch
+                {part.time_s / static_cast<double>(part.launches)});  // the mean of a launch
     }
   }
   return best;

@@ -13,11 +13,16 @@
 
 namespace ridgebench {
 
-// The best median time in s of each shape, by its text.
-using BestTimes = std::map<std::string, double>;
+// A median time, and the power state in which it was measured if that is known.
+struct MeasuredTime {
+  double seconds;
+  std::optional<PowerState> state = std::nullopt;
+};
+// The best time of each shape, by its text.
+using BestTimes = std::map<std::string, MeasuredTime>;
 
 // Keeps the time if it is the best of its shape.
-void keep_best(BestTimes& best, const Shape& shape, double seconds);
+void keep_best(BestTimes& best, const Shape& shape, const MeasuredTime& time);
 
 class MeasuredTimes {
  public:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 
 import pytest
 from command_line import OK, ROOT, answer, records, refused, ridgebench
@@ -142,6 +143,23 @@ def test_achieved_stands_beside_allowed_where_the_shape_was_measured(config):
     assert prefill["qkv"]["achieved_s"] is None
     text = ridgebench("predict", "model", config(), "--context", "8192", "--on", MEASURED).stdout
     assert "achieved" in text
+
+
+@pytest.mark.parametrize("states, said", [(("capped", "full_clock"), True), (("capped", "capped"), False), ((None, None), False)])
+def test_times_of_two_power_states_are_not_summed_without_a_word(config, tmp_path, states, said):
+    folder = shutil.copytree(MEASURED, tmp_path / "run")
+    shapes = {"down": (8192, 8192, 28672), "o": (8192, 8192, 8192)}
+    found = [record for record in records(MEASURED) if (record["op"], record["format"], record["status"]) == ("matmul", "bf16", "ok")]
+    lines = [record for record in records(MEASURED) if record["role"] == "ceiling" and not record["id"].endswith(":control")]
+    for record, (m, n, k), state in zip(found, shapes.values(), states):
+        lines.append(record | {"shape": {"m": m, "n": n, "k": k, "layout": "nt"}, "power_state": state, "regime": "steady"})
+    (folder / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    reply = model(config(), "--context", "8192", on=folder)
+    assert all(row["achieved_s"] for row in reply["phases"][0]["operations"] if row["name"] in shapes)
+    notes = [note for note in reply["notes"] if "power state" in note]
+    assert bool(notes) == said
+    if said:
+        assert re.fullmatch("the measured times are of different power states: full_clock [0-9]+, capped [0-9]+", notes[0])
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in CONFIGS.iterdir()))

@@ -1,8 +1,10 @@
 #include "harness/cli/predict/model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "harness/cli/model_warnings.hpp"
@@ -76,12 +78,23 @@ BestTimes times_of_products(const MeasuredTimes& times, const Operation& matmul,
                             FormatPair format) {
   BestTimes best = times.best(matmul, format);
   const Operation& matvec = Registry::instance().operation("matvec");
-  for (const auto& [text, seconds] : times.best(matvec, format)) {
+  for (const auto& [text, time] : times.best(matvec, format)) {
     const Shape shape = parse_shape(text, matvec);
     const std::string product = fmt::format("m:1/n:{}/k:{}/layout:nt", shape["m"], shape["n"]);
-    keep_best(best, parse_shape(product, matmul), seconds);
+    keep_best(best, parse_shape(product, matmul), time);
   }
   return best;
+}
+
+// Says which power states the measured times come from, if they are of several: two of them are two
+// clocks, and the table sums them.
+std::optional<std::string> note_on_states(const std::map<PowerState, int>& states) {
+  if (states.size() < 2) return std::nullopt;
+  std::vector<std::string> parts;
+  for (const auto& [state, count] : states)
+    parts.push_back(fmt::format("{} {}", name(state), count));
+  return fmt::format("the measured times are of different power states: {}",
+                     fmt::join(parts, ", "));
 }
 
 nlohmann::ordered_json answer(const ModelOptions& options) {
@@ -108,14 +121,17 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
   const BestTimes products_s = times_of_products(times, matmul, question.format);
   const BestTimes attention_s = has_format ? times.best(attention, cache) : BestTimes{};
   bool any = false;
+  std::map<PowerState, int> states;
   const auto achieved = [&](std::string_view name, const Shape& shape) -> std::optional<double> {
     const BestTimes& measured = name == kAttentionDecode ? attention_s : products_s;
     const auto found = measured.find(shape.text());
     if (found == measured.end()) return std::nullopt;
     any = true;
-    return found->second;
+    if (found->second.state) ++states[*found->second.state];
+    return found->second.seconds;
   };
   nlohmann::ordered_json reply = predict_transformer(matmul, model, question, roofs, achieved);
+  if (const auto note = note_on_states(states)) reply["notes"].push_back(*note);
   if (times.of_step() && !any) {
     reply["notes"].push_back(
         "the step measured no row of this table: `step decode` needs this --batch, --context and "

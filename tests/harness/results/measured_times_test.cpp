@@ -30,6 +30,8 @@ json timed_product(const std::string& id, double time_s, json changes = json::ob
   return record;
 }
 
+auto taking(double seconds) { return ::testing::Field(&MeasuredTime::seconds, seconds); }
+
 TEST(BestTimes, AreThoseOfTheFastestVerifiedSteadyKernel) {
   json failed = timed_product("failed", 1, {{"status", "failed"}, {"time_median_s", nullptr}});
   const WrittenResults results(
@@ -39,9 +41,17 @@ TEST(BestTimes, AreThoseOfTheFastestVerifiedSteadyKernel) {
        timed_product("other operation", 1, {{"op", "matmul_gelu"}}),
        timed_product("other layout", 4,
                      {{"shape", {{"m", 1}, {"n", 2}, {"k", 3}, {"layout", "nn"}}}})});
-  EXPECT_THAT(
-      MeasuredTimes(results.path()).best(multiplication(), Format::fp32),
-      UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", 2), Pair("m:1/n:2/k:3/layout:nn", 4)));
+  EXPECT_THAT(MeasuredTimes(results.path()).best(multiplication(), Format::fp32),
+              UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", taking(2)),
+                                   Pair("m:1/n:2/k:3/layout:nn", taking(4))));
+}
+
+TEST(BestTimes, KeepThePowerStateOfTheirRow) {
+  const WrittenResults results(Rows{memory_ceiling("read", 0, 1e10),
+                                    timed_product("slow", 3, {{"power_state", "full_clock"}}),
+                                    timed_product("fast", 2, {{"power_state", "capped"}})});
+  const BestTimes best = MeasuredTimes(results.path()).best(multiplication(), Format::fp32);
+  EXPECT_EQ(best.at("m:1/n:2/k:3/layout:nt").state, PowerState::capped);
 }
 
 TEST(BestTimes, AreThoseOfTheDeviceWhoseRoofsAreRead) {
@@ -52,7 +62,7 @@ TEST(BestTimes, AreThoseOfTheDeviceWhoseRoofsAreRead) {
                                devices);
   const std::string folder = results.path();
   const auto only = [](double time_s) {
-    return UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", time_s));
+    return UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", taking(time_s)));
   };
   EXPECT_THAT(MeasuredTimes(folder).best(multiplication(), Format::fp32), only(3))
       << "the GPU has no ceiling";
