@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "harness/results/doubts.hpp"
 #include "harness/results/judged/raised.hpp"
 #include "harness/results/step_rows.hpp"
 #include "harness/results/suspect.hpp"
@@ -113,6 +114,14 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
         fmt::format("{} holds several devices; allowed: {}", directory, fmt::join(names, ", ")));
   }
   return std::move(found.front());
+}
+
+// What a plan must say of the row whose MFU it takes.
+std::string remark_of(const Record& r, bool heads) {
+  std::string remark;
+  if (r.power_state) remark = fmt::format("power state {}", name(*r.power_state));
+  if (heads) return remark;
+  return remark + (remark.empty() ? "" : ", and ") + "the run could not finish the row";
 }
 
 }  // namespace
@@ -233,13 +242,20 @@ MeasuredMfu best_matmul_mfu(const std::string& directory, FormatPair format) {
     const auto found = std::ranges::find(devices, r.device, &MeasuredDevice::name);
     return found == devices.end() ? std::string() : found->data_sheet;
   };
+  const std::vector<Record> records = read_records(directory);
+  const Standing standing = read_standing(directory, records);
   std::optional<MeasuredMfu> best;
+  bool best_heads = false;
   bool measured = false;
-  for (const Record& r : read_records(directory)) {
+  for (const Record& r : records) {
     const bool matmul = r.op == "matmul" && r.role == Role::kernel && r.status == Status::ok &&
                         r.regime == Regime::steady && r.format == format;
     measured = measured || matmul;
-    if (matmul && r.mfu && (!best || *r.mfu > best->mfu)) best = {*r.mfu, r.id, sheet_of(r)};
+    if (!matmul || !r.mfu) continue;
+    const bool heads = standing.may_head(r);
+    if (best && std::pair(heads, *r.mfu) <= std::pair(best_heads, best->mfu)) continue;
+    best = {*r.mfu, r.id, sheet_of(r), remark_of(r, heads)};
+    best_heads = heads;
   }
   if (best && best->data_sheet.empty()) {
     throw UsageError(fmt::format(

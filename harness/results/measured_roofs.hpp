@@ -74,12 +74,14 @@ Roofs open_roofs(const std::string& device);
 
 struct MeasuredMfu {
   double mfu;
-  std::string id;          // of the row
-  std::string data_sheet;  // whose peak it is a share of
+  std::string id;           // of the row
+  std::string data_sheet;   // whose peak it is a share of
+  std::string remark = {};  // its power state, and that the run could not finish the row
 };
-// The best MFU of a directory's verified steady matmul rows in a format. A training run stays below
-// it: not all of its FLOPs are matmuls of the best size. Throws UsageError that says what is
-// missing; rows of a host have no MFU, since no data sheet promises anything of it.
+// The best MFU of a directory's verified steady matmul rows in a format, of those that the run
+// could finish if there is one. A training run stays below it: not all of its FLOPs are matmuls of
+// the best size. Throws UsageError that says what is missing; rows of a host have no MFU, since no
+// data sheet promises anything of it.
 MeasuredMfu best_matmul_mfu(const std::string& directory, FormatPair format);
 
 }  // namespace ridgebench

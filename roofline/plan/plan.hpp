@@ -78,7 +78,8 @@ struct TrainQuestion {
   std::optional<double> gpus = std::nullopt;  // 1 unless given
   std::optional<double> mfu = std::nullopt;
   std::optional<std::string> mfu_row = std::nullopt;  // id of the row that measured the MFU
-  std::string mfu_sheet = {};  // the data sheet whose peak that row's MFU is a share of
+  std::string mfu_sheet = {};   // the data sheet whose peak that row's MFU is a share of
+  std::string mfu_remark = {};  // what the note says of that row
   FormatPair format = Format::bf16;
   Costs costs = {};
   std::optional<double> peak = std::nullopt;

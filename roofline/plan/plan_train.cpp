@@ -107,9 +107,11 @@ std::string note_of(const TrainQuestion& q, const Roofs* device, bool has_optimi
     notes.emplace_back(
         "this device has no data sheet: the MFU counts as a share of the measured peak");
   } else if (q.mfu_row) {
-    notes.emplace_back(
-        "the MFU is that of a single matmul, an upper bound of a model's MFU: the days are a "
-        "lower bound");
+    const std::string remark = q.mfu_remark.empty() ? "" : fmt::format(" ({})", q.mfu_remark);
+    notes.push_back(fmt::format(
+        "the MFU is that of a single matmul{}, an upper bound of a model's MFU: the days are a "
+        "lower bound",
+        remark));
   }
   if (has_optimizer) {
     notes.emplace_back(

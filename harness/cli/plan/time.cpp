@@ -34,6 +34,7 @@ void resolve_mfu(TrainQuestion& question, const std::string& text) {
   question.mfu = measured.mfu;
   question.mfu_row = measured.id;
   question.mfu_sheet = measured.data_sheet;
+  question.mfu_remark = measured.remark;
 }
 
 // TrainQuestion or MfuQuestion, with the model's name.

@@ -257,6 +257,27 @@ TEST(MeasuredMfu, IsTheBestVerifiedMatmulOfTheFormat) {
   EXPECT_DOUBLE_EQ(best.mfu, 0.7);
   EXPECT_EQ(best.id, "b");
   EXPECT_EQ(best.data_sheet, "h100-sxm");
+  EXPECT_EQ(best.remark, "power state full_clock");
+}
+
+TEST(MeasuredMfu, SaysThePowerStateAndPrefersARowThatTheRunFinished) {
+  const json sheet{
+      {{"name", "cpu"}, {"model", "H100"}, {"memory_bytes", 80e9}, {"data_sheet", "h100-sxm"}}};
+  const auto of = [](double mfu, const char* state, bool few) {
+    json changes{{"format", "bf16"}, {"mfu", mfu}, {"power_state", state}};
+    if (few) changes["flags"] = {"few_samples"};
+    return changes;
+  };
+  const WrittenResults both(
+      Rows{row("whole", of(0.6, "capped", false)), row("cut", of(0.7, "full_clock", true))}, sheet,
+      json{{"budget_s", 60}});
+  const MeasuredMfu best = best_matmul_mfu(both.path().string(), Format::bf16);
+  EXPECT_EQ(best.id, "whole");
+  EXPECT_EQ(best.remark, "power state capped");
+  const WrittenResults cut(Rows{row("cut", of(0.7, "full_clock", true))}, sheet,
+                           json{{"budget_s", 60}});
+  EXPECT_EQ(best_matmul_mfu(cut.path().string(), Format::bf16).remark,
+            "power state full_clock, and the run could not finish the row");
 }
 
 TEST(MeasuredMfu, NamesTheDataSheetThatItIsAShareOf) {

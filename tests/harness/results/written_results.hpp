@@ -19,11 +19,15 @@ class WrittenResults {
  public:
   explicit WrittenResults(
       const std::vector<json>& rows,
-      const json& devices = {{{"name", "cpu"}, {"model", "Test host"}, {"memory_bytes", 16e9}}})
+      const json& devices = {{{"name", "cpu"}, {"model", "Test host"}, {"memory_bytes", 16e9}}},
+      const json& more = json::object())
       : path_(std::filesystem::temp_directory_path() /
               ("ridgebench-test-" + std::to_string(std::random_device{}()))) {
     std::filesystem::create_directory(path_);
-    write("environment.json", json{{"devices", devices}}.dump());
+    json environment{
+        {"devices", devices}, {"interrupted", false}, {"ended", "2026-01-01T00:00:00Z"}};
+    environment.update(more);
+    write("environment.json", environment.dump());
     std::string lines;
     for (const json& row : rows) lines += row.dump() + "\n";
     write("records.jsonl", lines);
