@@ -232,6 +232,20 @@ def test_rows_at_the_power_limit_are_judged_per_clock():
     assert verdict.state == "SLOW" and "per clock" in verdict.reason
 
 
+def test_a_slow_gpu_in_another_power_state_than_its_peers_says_so():
+    def in_states(own: str, others: str) -> Verdict:
+        def change(gpu, state: str):
+            return replace(gpu, readings={key: reading._replace(power_state=state) for key, reading in gpu.readings.items()})
+
+        fleet = make_fleet()
+        fleet = replace(fleet, gpus=[change(gpu, others) for gpu in fleet.gpus])
+        return verdict_of(changed(fleet, {("gn2", 3): lambda gpu: change(slowed(gpu, 0.05, "dram_read"), own)}))
+
+    said = in_states("capped", "full_clock").reason
+    assert "; dram_read/" in said and said.endswith(": power states differ: capped 1, full_clock 31")
+    assert "power" not in in_states("capped", "capped").reason + in_states(None, None).reason
+
+
 def test_heat_on_one_gpu_is_noted():
     def hot(gpu):
         return replace(gpu, readings={key: r._replace(events=(*r.events, "hw_thermal_slowdown")) for key, r in gpu.readings.items()})

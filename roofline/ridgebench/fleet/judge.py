@@ -3,6 +3,7 @@
 GPUs that differ from the fleet in a key that must agree: whether that is news, and how far their rates are from the fleet's.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Optional
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ridgebench.base.command_line import OK
 from ridgebench.base.units import and_more
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import BROKEN
 
 from . import peers
@@ -209,6 +211,17 @@ def _common_heat(matrix: Matrix, usable: list[int]) -> set[str]:
     return {event for event, count in counts.items() if 2 * count > len(usable)}
 
 
+def _power_states(verdict: Verdict, gpus: list[Gpu], matrix: Matrix, members: np.ndarray) -> str:
+    """That a slow GPU met the power limit in its lowest row and most of its peers did not, or the reverse; else empty."""
+    column = matrix.columns[verdict.slow[0].column] if verdict.slow else None
+    if column is None or column.per_clock:
+        return ""
+    key = (column.pass_, column.row)
+    states = Counter(gpus[index].readings[key].power_state for index in members if key in gpus[index].readings)
+    own, usual = verdict.gpu.readings[key].power_state, max(states, key=states.__getitem__, default=None)
+    return f"{column.name}: {differ(states.elements())}" if own and usual and own != usual else ""
+
+
 def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = None) -> Assessment:
     """Judges the fleet. command: how the next commands begin; past: a baseline of the model. Raises CommandError."""
     if past is not None:
@@ -237,6 +250,8 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
         if events:
             verdict.notes.append(f"heat or hardware lowered the clock: {', '.join(events)}")
             verdict.severity = WARN if verdict.severity == INFO else verdict.severity
+        if of >= 0 and (states := _power_states(verdict, gpus, matrix, groups[of].members)):
+            verdict.reason = f"{verdict.reason}; {states}" if verdict.reason else states
         differs = groups[of].differs if of >= 0 else ()
         verdict.next = next_step(verdict, fleet, differs, command)
         verdicts.append(verdict)
