@@ -115,4 +115,5 @@ def table_of(runs: list[Run]) -> Table:
         name = clean(run.folder.resolve().name)
         cells = (_cells(clean(row.turns), name, models.get(row.device), run.environment) for row in run.rows)
         rows += [typed(one, columns(), run.folder) for one in cells]
-    return Table(columns(), rows, _MAIN)
+    main = _MAIN + ("power_state",) * any(row["power_state"] for row in rows)  # a host has none, and two of a GPU are two clocks
+    return Table(columns(), rows, main)

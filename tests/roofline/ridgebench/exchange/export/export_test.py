@@ -64,6 +64,12 @@ def test_markdown_escapes_what_a_page_would_read(capsys, edit):
     assert len(widths) == 1 and len(text.splitlines()) == 2 + len(read_records(GOLDEN))
 
 
+def test_markdown_has_the_power_states_where_a_row_has_one(capsys, edit):
+    assert "power_state" not in exported(capsys, GOLDEN, "--md")
+    text = exported(capsys, edit(lambda records, _: records[0].update(power_state="capped")), "--md").splitlines()
+    assert text[0].endswith("| power_state |") and text[2].endswith("| capped |") and text[3].endswith("|  |")
+
+
 SAMPLE = re.compile(r'([a-z_:]+)\{((?:[a-z]+="(?:[^"\\\n]|\\[\\n"])*",?)+)\} (\S+)')
 
 
