@@ -131,6 +131,13 @@ void add_special(const RowFacts& facts, std::vector<Cause>& to) {
                 .remedy = "an approximation with fewer of them, or a format of two to a register"});
 }
 
+// Says that two rows are of different power states, and so of different clocks; empty if not.
+std::string states_text(const Record& one, const Record& other) {
+  if (!one.power_state || !other.power_state || one.power_state == other.power_state) return "";
+  return fmt::format("; the power states differ, {} there and {} here", name(*other.power_state),
+                     name(*one.power_state));
+}
+
 void add_technique(const RowFacts& facts, std::vector<Cause>& to) {
   const Record& r = *facts.record;
   if (facts.fastest == nullptr || !r.time || !facts.fastest->time) return;
@@ -139,8 +146,9 @@ void add_technique(const RowFacts& facts, std::vector<Cause>& to) {
   to.push_back({.code = "technique",
                 .of = CauseOf::kernel,
                 .factor = factor,
-                .evidence = fmt::format("{} computes the same in {}", facts.fastest->technique,
-                                        with_unit(facts.fastest->time->median, "s")),
+                .evidence = fmt::format("{} computes the same in {}{}", facts.fastest->technique,
+                                        with_unit(facts.fastest->time->median, "s"),
+                                        states_text(r, *facts.fastest)),
                 .remedy = fmt::format("--technique {}", facts.fastest->technique)});
 }
 

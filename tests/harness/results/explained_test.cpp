@@ -16,6 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A row of a GPU at 60 % of its roof, without a cause.
 Record healthy_row(const std::string& technique = "wgmma") {
@@ -270,6 +271,17 @@ TEST(Explained, TheFastestTechniqueOfTheSameWorkIsNamed) {
   EXPECT_THAT(explained.rows[0].causes[0].evidence, HasSubstr("faster"));
   EXPECT_NEAR(*explained.rows[0].causes[0].factor, 2, 1e-12);
   EXPECT_TRUE(explained.rows[1].causes.empty());
+}
+
+TEST(Explained, ATechniqueInAnotherPowerStateIsNamedWithBoth) {
+  MadeUpRun run;
+  run.records.push_back(healthy_row("faster"));
+  run.records[1].time->median /= 2;
+  run.records[0].power_state = run.records[1].power_state = PowerState::full_clock;
+  EXPECT_THAT(run.explained().rows[0].causes[0].evidence, Not(HasSubstr("power states")));
+  run.records[1].power_state = PowerState::capped;
+  EXPECT_THAT(run.explained().rows[0].causes[0].evidence,
+              HasSubstr("; the power states differ, capped there and full_clock here"));
 }
 
 TEST(Explained, ARowWithoutATimeHasItsReason) {
