@@ -82,6 +82,8 @@ std::string remark_of(const Record& r) {
   if (r.isolated == false) add("not isolated");
   if (r.held_back_by) add("held back by " + printable(*r.held_back_by));
   if (r.loaded_from) add("from " + printable(*r.loaded_from));
+  // Single launches of another regime overlap nothing.
+  if (r.early.value_or(false) && r.regime == Regime::steady) add("launches may overlap");
   if (r.early_unknown) add("early starts unknown: " + printable(*r.early_unknown));
   return remark;
 }

@@ -25,6 +25,12 @@ def cut_by_budget(row: Row, environment: _Environment) -> bool:
     return _FEW_SAMPLES in row.flags and environment.get("budget_s") is not None
 
 
+def overlap(*rows: Row) -> str:
+    """Whose steady launches may overlap, where it is not so of all of the rows; else empty."""
+    early = [row.technique for row in rows if row.early and row.regime == "steady"]
+    return f"launches of {', '.join(early)} may overlap" if 0 < len(early) < len(rows) else ""
+
+
 def recorded(environment: _Environment) -> Optional[dict[str, float]]:
     """The ceilings whose controls moved, with the relative change of the rate; None of an older run, which has no such key."""
     controls = environment.get("controls")

@@ -14,7 +14,7 @@ from typing import Iterator
 from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.printers import aligned
 from ridgebench.base.units import counted
-from ridgebench.data.doubts import cut_by_budget, why_unfinished
+from ridgebench.data.doubts import cut_by_budget, overlap, why_unfinished
 from ridgebench.data.power_states import DIFFER, differ
 from ridgebench.data.records import Row, Run, load_run
 
@@ -77,7 +77,7 @@ def lines(rows: list[Row]) -> Iterator[str]:
         energy = "/".join(_picojoules_per_flop(row) for row in (hand, library))
         table.append([
             " ".join(filter(None, key)), hand.technique, f"{hand.rate / 1e12:.1f}", library.technique, f"{library.rate / 1e12:.1f}",
-            f"{ratio:.3f}", _ratio_in_cycles(hand, library), clocks, energy, states,
+            f"{ratio:.3f}", _ratio_in_cycles(hand, library), clocks, energy, ", ".join(filter(None, (states, overlap(hand, library)))),
         ])  # fmt: skip
     yield from aligned(table, right=(2, 4, 5, 6, 7, 8))
     yield ""

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Optional
 
 from ridgebench.base.command_line import OK, Parser
 from ridgebench.base.printers import aligned
-from ridgebench.data.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
+from ridgebench.data.doubts import UNSETTLED, cut_by_budget, overlap, recorded, why_unfinished
 from ridgebench.data.power_states import differ
 from ridgebench.data.records import BROKEN, Row, load_run
 
@@ -46,10 +46,11 @@ def _of_roof(row: Optional[Row], environment: _Environment) -> str:
 
 
 def _ratio(hand: Optional[Row], library: Optional[Row], environment: _Environment) -> str:
-    """The ratio of the rates of two whole rows, and after it that their power states differ."""
+    """The ratio of the rates of two whole rows, and after it that their power states differ or the launches of one overlap."""
     if hand is None or library is None or cut_by_budget(hand, environment) or cut_by_budget(library, environment):
         return "-"
-    return ", ".join(filter(None, (f"{hand.rate / library.rate:.3f}", differ(row.power_state for row in (hand, library)))))
+    words = differ(row.power_state for row in (hand, library)), overlap(hand, library)
+    return ", ".join(filter(None, (f"{hand.rate / library.rate:.3f}", *words)))
 
 
 def _kernels(rows: list[Row], environment: _Environment) -> Iterator[str]:

@@ -51,6 +51,7 @@ TEST(Table, SaysWhichShareAMovedControlPutsInDoubt) {
 TEST(Table, SaysWhatATechniqueChoseAndWhatHoldsItBack) {
   Record row = sample_record();
   row.choice = row.loaded_from = row.held_back_by = row.early_unknown = row.reason = std::nullopt;
+  row.early.reset();
   row.flags = {};
   EXPECT_EQ(table_of(row).find("choice"), std::string::npos);
   row.choice = "tile:128x256";
@@ -65,6 +66,19 @@ TEST(Table, SaysWhatATechniqueChoseAndWhatHoldsItBack) {
                        "early starts unknown: no graph"),
             std::string::npos)
       << table;
+}
+
+TEST(Table, SaysWhoseLaunchesMayOverlap) {
+  Record row = sample_record();
+  row.early_unknown = row.reason = std::nullopt;
+  for (const bool early : {false, true}) {
+    for (const Regime regime : {Regime::steady, Regime::cold}) {
+      row.early = early;
+      row.regime = regime;
+      const bool said = table_of(row).find("launches may overlap") != std::string::npos;
+      EXPECT_EQ(said, early && regime == Regime::steady);
+    }
+  }
 }
 
 TEST(Table, SaysThatAnOwnKernelWasNotIsolated) {

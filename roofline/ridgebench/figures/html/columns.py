@@ -82,6 +82,13 @@ def _rated(key: str, unit: str) -> Callable[[Row, View], str]:
     return lambda row, view: rate(getattr(row, key), unit) if getattr(row, key) else NONE
 
 
+def _early(row: Row) -> str:
+    """Whether the steady launches of a row may overlap, which makes each of them look shorter than a single one."""
+    if row.early and row.regime == "steady":
+        return "launches may overlap"
+    return f"unknown: {row.early_unknown}" if row.early_unknown else NONE
+
+
 # Only where some row has them, as where `ridgebench counters` counted its traffic.
 RARE = (
     Column("dram_bytes", "Counted bytes", lambda row, view: f"{row.dram_bytes:.4g}" if row.dram_bytes else NONE,
@@ -89,7 +96,7 @@ RARE = (
     Column("choice", "Choice", lambda row, view: row.choice or NONE, detail=True, whole="Choice of the technique"),
     Column("loaded_from", "From file", lambda row, view: row.loaded_from or NONE, detail=True),
     Column("held_back_by", "Held back by", lambda row, view: row.held_back_by or NONE, detail=True),
-    Column("early_unknown", "Early start", lambda row, view: f"unknown: {row.early_unknown}" if row.early_unknown else NONE, detail=True),
+    Column("early_unknown", "Early start", lambda row, view: _early(row), detail=True),
 )
 # A narrow window shows the first ones: what the row is, its time and its rate.
 COLUMNS = (

@@ -70,3 +70,10 @@ def test_a_row_that_the_budget_cut_has_no_ratio():
     environment = load_run(GOLDEN).environment
     assert line("\n".join(lines(rows, environment)), "matmul").endswith(" 1.000")
     assert line("\n".join(lines(rows, environment | {"budget_s": 9.0})), "matmul").endswith(" -")
+
+
+def test_a_ratio_says_whose_launches_may_overlap():
+    environment = load_run(GOLDEN).environment
+    one, both = ("\n".join(lines(rivals(early=early), environment)) for early in ((True, False), (True, True)))
+    assert line(one, "matmul").endswith(" 1.000, launches of tiled may overlap")
+    assert line(both, "matmul").endswith(" 1.000")

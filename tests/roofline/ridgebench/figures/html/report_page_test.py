@@ -259,6 +259,14 @@ def test_what_only_some_rows_say_has_a_column_where_they_do(key, value, shown, r
     assert f'data-key="{key}"' in page and page.count(f">{shown}<") == 1
 
 
+def test_a_row_whose_launches_may_overlap_says_so(results, edit):
+    def say(records, _) -> None:
+        next(record for record in records if record["role"] == "kernel" and record["status"] == "ok")["early"] = True
+
+    page = make(edit(say))
+    assert 'data-key="early_unknown"' in page and page.count(">launches may overlap<") == 1
+
+
 def test_an_interval_is_relative_to_the_median(results):
     record = next(r for r in read_records(results) if r["role"] == "kernel" and r["status"] == "ok")
     low, high = (100 * (record[f"time_ci_{end}_s"] / record["time_median_s"] - 1) for end in ("low", "high"))
