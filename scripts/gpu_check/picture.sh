@@ -10,20 +10,30 @@ stage_quick() {
   fi
 }
 
+# Sets `ceilings` to the option by which a run takes the roofs of the stage `quick`, or to nothing where that one has no row:
+# the run then measures them itself, and needs no other stage.
+ceilings_of_quick() {
+  ceilings=()
+  [[ ! -s $work/quick/records.jsonl ]] || ceilings=(--ceilings "$work/quick")
+}
+
 stage_lecture() {
+  ceilings_of_quick
   if [[ -n $rehearse ]]; then
-    measure lecture --profile lecture --op relu --format fp32 --shape 4k --budget 0.5
+    measure lecture --profile lecture --op relu --format fp32 --shape 4k --budget 0.5 "${ceilings[@]}"
   else
-    measure lecture --profile lecture --ceilings "$work/quick"
+    measure lecture --profile lecture "${ceilings[@]}"
   fi
 }
 
 # Small products, whose launches may overlap in a steady row.
 stage_cold() {
+  ceilings_of_quick
   if [[ -n $rehearse ]]; then
-    measure cold --regime cold --op relu --technique naive --format fp32 --shape 4k --budget 0.5
+    measure cold --regime cold --op relu --technique naive --format fp32 --shape 4k --budget 0.5 \
+      "${ceilings[@]}"
   else
-    measure cold --regime cold --op matmul --format bf16,fp8_e4m3,fp32 --shape 1024 --ceilings "$work/quick" \
+    measure cold --regime cold --op matmul --format bf16,fp8_e4m3,fp32 --shape 1024 "${ceilings[@]}" \
       --technique wgmma_pingpong,wgmma_pingpong_fast_accum,wgmma_tuned_promoted,ffma_tma,cublas,cublas_tuned
   fi
 }

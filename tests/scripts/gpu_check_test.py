@@ -143,6 +143,16 @@ def test_a_second_call_measures_only_what_is_missing(rehearsed):
     assert (cut.parent / "SHA256SUMS").exists() and whole.stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("stage", ["lecture", "cold"])
+def test_a_stage_needs_no_other_one(packed, tmp_path, rehearsed, stage):
+    """With the stage `quick` it takes the roofs from there."""
+    folders = {"WORK": tmp_path / "work", "OUT": tmp_path / "out"}
+    result = gpu_check(packed, "picture", "--rehearse", "--stages", stage, **folders)
+    assert table(result) == {stage: "ok"}, result.stdout
+    alone, after = (json.loads((work / stage / "environment.json").read_text()) for work in (tmp_path / "work", rehearsed[0] / "work"))
+    assert "--ceilings" not in alone["command_line"] and "--ceilings" in after["command_line"]
+
+
 def test_a_stage_that_hangs_is_stopped_and_the_others_stay(packed, tmp_path):
     folders = {"WORK": tmp_path / "work", "OUT": tmp_path / "out"}
     hanging = {"DEVICE": "sim:hang=1", "LIMIT": 3}
