@@ -13,7 +13,7 @@ from ridgebench.data.judged import ABOVE_ROOF
 from ridgebench.data.records import Row
 from ridgebench.data.view import ORDER, View
 
-from .result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text
+from .result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, provenance, size_text, states_note
 
 _NONE = "–"
 _NT = "nt"  # the layout of a linear layer's forward product
@@ -155,7 +155,9 @@ def _steps_table(words: list[str], sources: list[Source]) -> str:
 def _steps_note(steps: list, rows: list[Row]) -> str:
     compared = any(_library_rows(row, source) for *_, source, row in steps if row and row.origin != "library")
     above = any(ABOVE_ROOF in row.flags for row in rows)
-    text = " ".join([f" {_LIBRARY_NOTE}", *[_DUELS_NOTE] * compared, *[RAISED_NOTE] * above])
+    shown = {(source.name, one.id): one for *_, source, row in steps if row for one in (row, *_library_rows(row, source))}
+    notes = [_LIBRARY_NOTE, *[_DUELS_NOTE] * compared, *[RAISED_NOTE] * above, states_note(shown.values())]
+    text = "".join(f" {note}" for note in notes if note)
     return text + (f" {_NONE}: not measured." if len(rows) < len(steps) else "")
 
 
@@ -205,7 +207,8 @@ def _times_table(words: list[str], sources: list[Source]) -> str:
             table.append([name, source.name, *(_time_cell(row, max(times)) for row in rows), *_ratio(rows)])
     table += _speedup(formats[0], sources, found[formats[0]]) if len(formats) == 1 else []
     header = ["format", "device", *(f"`{name}`" for name in series), *([_quotient(*pairs)] if len(pairs) == 2 else [])]
-    return f"{markdown_table(header, table)}\n\n{_caption(_times_note(found), sources)}"
+    states = states_note(row for of_format in found.values() for rows in of_format for row in rows if row)
+    return f"{markdown_table(header, table)}\n\n{_caption(' '.join(filter(None, (_times_note(found), states))), sources)}"
 
 
 def _quotient(first: tuple[str, str], second: tuple[str, str]) -> str:

@@ -1,13 +1,14 @@
 """Tables of one run in Markdown, as README.md and docs/*.md show them."""
 
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.printers import markdown_table
-from ridgebench.base.text import markdown, page_lines
+from ridgebench.base.text import capital, markdown, page_lines
 from ridgebench.base.units import and_more, digits, percent
 from ridgebench.data.doubts import UNSETTLED
 from ridgebench.data.judged import ABOVE_ROOF, RAISED
+from ridgebench.data.power_states import differ
 from ridgebench.data.records import Row, commit_of, date_of
 from ridgebench.data.view import OPERATIONS, ORDER, View, ordered
 
@@ -131,6 +132,12 @@ def _absent(rows: list[Row], steps: list[_Step]) -> str:
     return " ".join(notes)
 
 
+def states_note(rows: Iterable[Row]) -> str:
+    """The sentence of a caption on verified rows in different power states, whose clocks differ; empty if there are none."""
+    states = differ(row.power_state for row in rows if row.drawable)
+    return f"{capital(markdown(states))}." if states else ""
+
+
 def _small_sizes(view: View, op: str, unit: str, link: str) -> str:
     """The table of the sizes that were measured cold: the rate of a cold launch, and after it the steady one."""
     of_unit, scale = UNITS[unit]
@@ -145,7 +152,7 @@ def _small_sizes(view: View, op: str, unit: str, link: str) -> str:
     early = sorted({row.technique for row in rows if row.early})
     overlap = f"Steady launches of {', '.join(f'`{name}`' for name in early)} may overlap." if early else ""
     header = ["size", "technique", "format", "cold", "steady"]
-    return captioned(markdown_table(header, table), f"The cells show {unit}.", overlap, f"The rates come from the run {provenance(view, link)}.")
+    return captioned(markdown_table(header, table), f"The cells show {unit}.", overlap, states_note(rows), f"The rates come from the run {provenance(view, link)}.")
 
 
 def operation_table(view: View, name: str, link: str) -> str:
@@ -176,5 +183,6 @@ def _ladder(view: View, op: str, unit: str, link: str) -> str:
         RAISED_NOTE if RAISED in table else "",
         MOVED_NOTE if UNSETTLED in table else "",
         _absent(rows, steps),
+        states_note(_largest(rows).values()),
         f"The rates come from the run {provenance(view, link)}.",
     )

@@ -8,7 +8,7 @@ from typing import Callable
 import pytest
 from ridgebench.pages import ladder_tables, result_tables, tables
 from ridgebench.pages.result_tables import MARGIN, captioned, format_names
-from golden import GOLDEN, ROOT, read_environment
+from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 
 
 @pytest.fixture
@@ -59,6 +59,19 @@ def test_the_ladder_climbs_and_libraries_come_last(project: Path) -> None:
     assert steps[1:] == [
         "| ---", "| blocked", "| recursive", "| naive", "| packed", "| *openblas* (library)"
     ]
+
+
+def test_a_caption_names_the_power_states_of_its_rows(project: Path) -> None:
+    assert "ower states" not in "\n".join(filled(project, "table: relu GB/s"))
+    folder = publish(project, "host/2026-02-01-abc", "2026-02-01T00:00:00Z")
+    rows = read_records(folder)
+    timed = [row for row in rows if row["op"] == "relu" and row["status"] == "ok" and row["regime"] == "steady"]
+    for row, state in zip(timed, ["capped"] + ["full_clock"] * len(timed)):
+        row["power_state"] = state
+    write_records(folder, rows)
+    path = page(project, "table: relu GB/s")
+    assert tables.main([str(folder)], project) == 0
+    assert f"Power states differ: capped 1, full\\_clock {len(timed) - 1}." in path.read_text().replace("\n", " ")
 
 
 def test_only_the_largest_size_is_shown(project: Path) -> None:
