@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Iterator, Optional
 
 from ridgebench.base.command_line import OK, CommandError, Parser, number_within
-from ridgebench.base.files import ResultsError, malformed
+from ridgebench.base.files import ResultsError, malformed, write_named
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 
@@ -20,7 +20,7 @@ from .judge import judge
 from .limits import Limits, read_limits
 from .measure import deaf_to_pipes, measure, say
 from .output import MOST_MINUTES, add_verdict_options, finish, require_writable
-from .publish import show, step_summary, write_files
+from .publish import COMMENT_NAME, show, step_summary, write_files
 from .readers import READERS
 from .report import Report
 from .ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
@@ -48,7 +48,7 @@ Examples:
   ridgebench gate bisect --help                 finds the commit"""
 _LONGEST_TIMEOUT = 86400.0  # seconds
 _TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
-_KINDS = ("svg", "png", "pdf")  # of the figure of a history
+_KINDS, _PAGE = ("svg", "png", "pdf"), "html"  # of the figure, and of the page, of a history
 _CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median")}
 
 
@@ -83,11 +83,13 @@ def _make_parser() -> Parser:
     add("--resume", nargs="?", const=True, metavar="DIR", help="finish a session; without DIR the one of --out")
     add("--session", type=Path, metavar="DIR", help="judge a session again")
     add("--md", type=Path, metavar="FILE", help="write a summary in Markdown")
+    add("--comment", type=Path, metavar="FILE", help="write the comment of a pull request, with a hidden marker")
+    add("--comment-name", default="gate", metavar="TEXT", help="in the marker: comments of several gates differ by it")
     add("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
     add("--history", type=Path, metavar="FILE", help="add a line per row to this file")
     add("--label", metavar="TEXT", help="of this run in the history, such as a commit")
     add_verdict_options(parser)
-    parser.list_apart("--metric", "--label", "--better", "--statistic", "--timeout", "--turns", "--tolerances", "--launches", "--session", "--minutes", "--allow-mismatch", "--preset")
+    parser.list_apart("--metric", "--label", "--better", "--statistic", "--timeout", "--turns", "--tolerances", "--launches", "--session", "--minutes", "--comment", "--comment-name", "--allow-mismatch", "--preset")
     return parser
 
 
@@ -96,6 +98,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     commands, rest = split_commands(arguments[:cut], parser._option_string_actions)
     options = parser.parse_args(rest)
+    if not COMMENT_NAME.fullmatch(options.comment_name) or "--" in options.comment_name:
+        parser.error("--comment-name has characters that a marker cannot have; allowed: up to 60 letters, digits, spaces and ._/-")
     options.passed = arguments[cut + 1 :]
     options.commands = {arm: [*words, *options.passed] for arm, words in commands.items()}
     if options.resume is True:
@@ -253,16 +257,19 @@ def _draw_history(arguments: list[str]) -> int:
     """Draws a history."""
     parser = Parser(prog=f"{_PROGRAM} history", description="Draws how the rows of a gate changed from run to run.")
     parser.add_argument("history", type=Path, metavar="FILE.jsonl")
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(_KINDS)}")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(_KINDS)}; {_PAGE}: a page of all rows")
     parser.add_argument("--filter", metavar="RE", help="rows to draw")
     options = parser.parse_args(arguments)
     kind = options.out.suffix.removeprefix(".").lower()
-    if kind not in _KINDS:
-        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join(_KINDS)}")
-    from . import trend  # Matplotlib takes long to import
+    if kind not in (*_KINDS, _PAGE):
+        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join((*_KINDS, _PAGE))}")
+    from . import history_page, trend  # Matplotlib takes long to import
 
     rows = trend.series(history.read_history(options.history), options.filter)
-    trend.save(rows, options.history.name, options.out, kind)
+    if kind == _PAGE:
+        write_named(options.out, history_page.page(rows, one_line(options.history.name)))
+    else:
+        trend.save(rows, options.history.name, options.out, kind)
     print(f"{one_line(str(options.out))}: {counted(len(rows), 'row')}")
     return OK
 
@@ -275,7 +282,7 @@ def main(arguments: list[str]) -> int:
     options = _parse(arguments)
 
     def make() -> Report:
-        for path in (options.md, options.junit, options.history, step_summary()):
+        for path in (options.md, options.comment, options.junit, options.history, step_summary()):
             require_writable(path)
         history.require_history(options.history)
         return _make_report(options, read_limits(options.tolerances, options.preset))

@@ -50,10 +50,15 @@ def _is_torn(path: Path) -> bool:
         return file.read() != b"\n"
 
 
+def label_of(label: Optional[str]) -> Optional[str]:
+    """The label of a run, or the commit that GitHub names."""
+    return label or os.environ.get("GITHUB_SHA", "")[:_COMMIT] or None
+
+
 def append(path: Path, report: Report, label: Optional[str]) -> None:
     """Adds the rows of a report. Without a label it is the commit that GitHub names."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-    label = label or os.environ.get("GITHUB_SHA", "")[:_COMMIT] or None
+    label = label_of(label)
     lines = [json.dumps(_line(row, report, when, label)) for row in report.rows]
     with naming(path):
         before = "\n" if _is_torn(path) else ""

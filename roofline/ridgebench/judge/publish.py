@@ -5,6 +5,7 @@ Names and reasons come from other programs. Each format has its own way to keep 
 
 import argparse
 import os
+import re
 import secrets
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ _ELEMENTS = {
 _FAILS = [verdict for verdict, element in _ELEMENTS.items() if element != SKIPPED]
 MOST_ANNOTATIONS = 10  # of a kind that GitHub shows for a step
 MOST_ROWS = 1000  # of Markdown; GitHub takes 1 MiB
+_MOST_COMMENT = 60_000  # characters; GitHub takes 65,536
+COMMENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,59}")  # and no two hyphens, which would end the marker
 _HEAD = ("verdict", "row", "time, 95 % interval", "pairs", "reason")
 _LONGEST = 300  # characters of a name or a reason
 
@@ -43,6 +46,8 @@ def write_files(report: Report, options: argparse.Namespace) -> None:
     summary, document = step_summary(), markdown(report)
     if options.md is not None:
         write_named(options.md, document)
+    if options.comment is not None:
+        write_named(options.comment, comment(report, options.comment_name, history.label_of(options.label)))
     if options.junit is not None:
         write_named(options.junit, to_junit(report))
     if options.history is not None and not report.not_comparable:
@@ -91,15 +96,28 @@ def _cells(row: Comparison) -> list[str]:
     return [verdict, markdown_code(_brief(row.id)), _change(row), str(row.pairs or ""), _escaped(reason(row))]
 
 
-def markdown(report: Report) -> str:
+def _marker(name: str) -> str:
+    """The hidden first line of a comment, by which action.yml finds it again."""
+    return f"<!-- ridgebench gate: {name} -->"
+
+
+def comment(report: Report, name: str, label: Optional[str]) -> str:
+    """The summary as a comment of a pull request, with as many rows as GitHub takes, and with the label of the run."""
+    rows, end = MOST_ROWS, f"\nRun: {_escaped(label)}\n" if label else ""
+    while len(text := f"{_marker(name)}\n{markdown(report, rows)}{end}") > _MOST_COMMENT and rows > 1:
+        rows //= 2
+    return text
+
+
+def markdown(report: Report, most_rows: int = MOST_ROWS) -> str:
     """A summary with the worst rows first."""
     lines = [f"### Gate: {'passed' if report.exit_code == 0 else 'not passed'}", "", f"{_headline(report)}.", ""]
     lines += [f"Baseline: {markdown_code(_brief(report.baseline))}", "", f"Candidate: {markdown_code(_brief(report.candidate))}", ""]
     lines += [f"{NOT_COMPARABLE}: {_escaped(why)}\n" for why in report.not_comparable]
     if report.rows:
-        lines.append(markdown_table(_HEAD, map(_cells, report.rows[:MOST_ROWS]), right=(2, 3)))
-    if len(report.rows) > MOST_ROWS:
-        lines += ["", f"Not shown: {counted(len(report.rows) - MOST_ROWS, 'more row')}."]
+        lines.append(markdown_table(_HEAD, map(_cells, report.rows[:most_rows]), right=(2, 3)))
+    if len(report.rows) > most_rows:
+        lines += ["", f"Not shown: {counted(len(report.rows) - most_rows, 'more row')}."]
     if report.metric:
         lines += ["", f"Compared: {_escaped(report.metric)}."]
     lines += [f"\nNote: {_escaped(note)}" for note in report.notes]

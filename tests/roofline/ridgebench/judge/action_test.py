@@ -39,6 +39,7 @@ def test_its_script_judges(change, code, bench):
     given |= {"junit": str(bench.folder / "j.xml")}
     env = {name: given[REFERENCE.match(value).group(1).removeprefix("inputs.")] for name, value in JUDGE["env"].items()}
     env |= {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(bench.folder / "output"), "GITHUB_ACTIONS": "true"}
+    env |= {"RUNNER_TEMP": str(bench.folder)}
     env |= {"GITHUB_STEP_SUMMARY": str(bench.folder / "summary"), "PYTHON": sys.executable}
     words = ["bash", "-e", "-o", "pipefail", "-c", JUDGE["run"]]
     done = subprocess.run(words, env=os.environ | env, capture_output=True, text=True, check=False)
@@ -46,3 +47,22 @@ def test_its_script_judges(change, code, bench):
     assert (bench.folder / "output").read_text() == f"exit-code={code}\n"
     assert ("### Gate: passed" in (bench.folder / "summary").read_text()) == (code == 0)
     assert done.stdout.count("::error title=WORSE BM_Sort/") == (2 if code else 0) and (bench.folder / "j.xml").exists()
+
+
+COMMENT = next(step for step in STEPS if step["name"] == "Comment")
+
+
+@pytest.mark.parametrize("written", [None, "<!-- ridgebench gate: mine -->\n### Gate: passed\n"])
+def test_its_comment_never_stands_for_an_earlier_run(written, tmp_path):
+    gh = tmp_path / "gh"
+    gh.write_text(f'#!/bin/sh\nfor word; do case $word in body=@*) cp "${{word#body=@}}" {tmp_path}/sent; esac; done\n')
+    gh.chmod(0o755)
+    if written:
+        (tmp_path / "ridgebench-comment.md").write_text(written)
+    given = {"COMMENT": "mine", "CODE": "6", "GH_TOKEN": "x", "PULL_REQUEST": "7"}
+    assert set(COMMENT["env"]) == set(given) and COMMENT["if"].startswith("always() && inputs.comment != ''")
+    env = given | {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_REPOSITORY": "owner/name", "RUNNER_TEMP": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", COMMENT["run"]], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sent = (tmp_path / "sent").read_text()
+    assert sent == (written or "<!-- ridgebench gate: mine -->\n### Gate: no result\n\nIt ended with exit code 6. The log says why.\n")

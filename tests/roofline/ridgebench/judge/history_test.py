@@ -1,6 +1,7 @@
 """The history of a gate: a line per row and run, drawn as a trend."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -107,6 +108,33 @@ def test_a_figure_shows_hostile_names_as_text(path):
     assert call(path, "-o", figure, "--filter", "script") == 0 and figure.read_bytes() == first
 
 
+def test_a_page_has_every_row_and_run_and_keeps_hostile_names_as_text(path):
+    names = ["<script>&", "@@rows@@", "\x1b[31m", "n" * 300] + [f"BM_{i}" for i in range(40)]
+    for number in range(103):
+        verdict = gate.WORSE if number == 102 else gate.SAME
+        history.append(path, report(1e-3 * (1 + number / 100), verdict, rows=names), f"commit</td> {number}")
+    page = path.with_suffix(".html")
+    assert call(path, "-o", page) == 0
+    text = page.read_text()
+    root = ElementTree.fromstring(re.sub(r"<!DOCTYPE html>|<meta[^>]*>", "", text))
+    assert root.find("body/h1").text.startswith("44 of 44 rows lost more than 2 % over 103 runs")
+    assert len(root.findall("body//svg")) == len(root.findall("body/details")) == 44
+    shown = ["".join(one.itertext()) for one in root.iter("code")]
+    assert shown.count("<script>&") == 2 and shown.count("@@rows@@") == 2 and "\x1b" not in text
+    first = root.find("body/details")
+    assert len(first.findall(".//tbody/tr")) == 100 and first.find("p").text == "Not shown: 3 older runs."
+    assert len(root.findall(".//span[@class='bad']")) == 88 and "script-src 'none'" in text and "<script" not in text
+    before = page.read_bytes()
+    assert call(path, "-o", page) == 0 and page.read_bytes() == before
+    assert call(path, "-o", page, "--filter", "^BM_1$") == 0 and page.read_text().count("<svg") == 1
+
+
+def test_a_page_of_one_run_says_that_there_is_no_trend(path):
+    grown(path, 0)
+    page = path.with_suffix(".html")
+    assert call(path, "-o", page) == 0 and "One run of 2 rows: no trend yet" in page.read_text()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -127,7 +155,7 @@ def test_lines_that_are_none(change, said, path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-o", "x.gif"], "unknown kind; allowed: svg, png, pdf"), ([], "-o/--out"),
+        (["-o", "x.gif"], "unknown kind; allowed: svg, png, pdf, html"), ([], "-o/--out"),
         (["-o", "x.svg", "--filter", "("], "not a regular expression"), (["-o", "/nowhere/x.svg"], "/nowhere/x.svg"),
         (["-o", "x.svg", "--filter", "none"], "no row of the history"),
     ],

@@ -83,3 +83,21 @@ def test_a_comparison_that_was_refused_is_an_error_everywhere():
     assert publish.annotations(refused) == "::error title=NOT_COMPARABLE::model: H100 against H200\n"
     assert "not passed" in publish.markdown(refused) and "H100 against H200" in publish.markdown(refused)
     assert ElementTree.fromstring(publish.to_junit(refused))[0].attrib["errors"] == "1"
+
+
+def test_a_comment_begins_with_its_marker_and_fits(bench, monkeypatch):
+    text = publish.comment(hostile_report(), "linux/gcc 14", "commit <b>")
+    assert text.splitlines()[0] == "<!-- ridgebench gate: linux/gcc 14 -->" and text.splitlines()[1] == "### Gate: not passed"
+    assert text.endswith("\nRun: commit &lt;b>\n") or "<b>" not in text.splitlines()[-1]
+    rows = [Comparison(f"BM_{i}/{'x' * 200}", gate.WORSE, "y" * 250, change=0.05, pairs=10) for i in range(900)]
+    long = publish.comment(Report("interleaved", "a", "b", rows, "standard"), "gate", None)
+    assert 20_000 < len(long) <= 60_000 and "Not shown:" in long and long.startswith("<!-- ridgebench gate: gate -->\n")
+    path = bench.folder / "comment.md"
+    assert bench.gate(bench.program("a"), bench.program("b"), "--pairs", "5", "--comment", path)[0] in (0, 3)
+    assert path.read_text().startswith("<!-- ridgebench gate: gate -->\n### Gate: ")
+
+
+@pytest.mark.parametrize("name", ["", "a-->b", "a--b", "x\ny", "é", "x" * 61, "-a"])
+def test_a_name_that_could_end_the_marker_is_refused(name, bench, capfd):
+    assert bench.gate(bench.program("a"), bench.program("b"), f"--comment-name={name}")[0] == 2
+    assert "--comment-name has characters that a marker cannot have" in capfd.readouterr().err and not bench.out.exists()
