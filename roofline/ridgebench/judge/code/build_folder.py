@@ -113,6 +113,10 @@ def build_of(program: Path) -> Optional[BuildFolder]:
             raise Unreadable(f"its object {name} is missing")
         if path.stat().st_mtime > made:
             raise Unreadable(f"its object {name} is newer than the program; build it again")
+    for library in map(Path, statements[output].variables.get("LINK_LIBRARIES", "").split()):
+        # A package keeps the time at which its files were made; the time of the change is that of its installation.
+        if library.is_absolute() and library.suffix == ".a" and library.exists() and library.stat().st_ctime > made:
+            raise Unreadable(f"its library {library} is newer than the program; build it again")
     return build if build.objects else None
 
 

@@ -8,9 +8,9 @@ Left out: device code, which is compared by itself, line information, unwinding 
 import struct
 from dataclasses import dataclass, field
 
-from .elf import ALLOC, FIRST_RESERVED, GROUP, INFO_LINK, MERGE, NO_SECTION, SECTION_SYMBOL, STRINGS, Elf, Relocation, Section, guarded
+from .elf import ALLOC, EXECUTE, FIRST_RESERVED, GROUP, INFO_LINK, MERGE, NO_SECTION, SECTION_SYMBOL, STRINGS, Elf, Relocation, Section, guarded
 from .fatbin import SECTIONS as DEVICE_SECTIONS
-from .names import plain
+from .names import plain, without_hashes
 from .piece import Piece, Pieces, add, digest
 
 _SILENT = (*DEVICE_SECTIONS, ".nvFatBinSegment", "__nv_module_id", ".eh_frame", ".gcc_except_table", ".note")
@@ -41,7 +41,7 @@ class _Reader:
         data = self.contents[section.index]
         if section.flags & STRINGS and section.entry <= 1 and 0 <= at < len(data) and (at == 0 or data[at - 1] == 0):
             text = data[at : data.find(b"\0", at)]
-            return f"text {(text.replace(self.root, b'') if self.root else text).hex()}"
+            return f"text {plain((text.replace(self.root, b'') if self.root else text).decode('latin-1'))}"
         if not section.flags & STRINGS and section.entry and at % section.entry == 0 and 0 <= at <= len(data) - section.entry:
             return f"constant {data[at : at + section.entry].hex()}"
         return f"{section.name} {at} {digest(data)}"
@@ -63,7 +63,9 @@ class _Reader:
     def piece(self, section: Section) -> Piece:
         # The assembler leaves the field of a relocation empty where the addend stands beside it.
         found = sorted((one.offset, one.type, self.label(one)) for one in self.elf.relocations.get(section.index, ()))
-        return Piece(digest(section.type, section.flags & ~INFO_LINK, section.size, self.elf.bytes_of(section), found))
+        data = self.elf.bytes_of(section)
+        content = data if section.flags & EXECUTE else without_hashes(data)
+        return Piece(digest(section.type, section.flags & ~INFO_LINK, section.size, content, found))
 
 
 _known: dict[str, HostObject] = {}  # by the digest of their bytes and root: both sides have most objects

@@ -21,7 +21,7 @@ _SOURCE = re.compile(r"(?:^|/)kernels/(?P<folder>\w+)/(?:host/|sweep/|hopper/)?(
 _SHARED = "common"  # folder of kernels/ that no technique owns
 _BUILD_INFO = "harness/base/build_info.cpp.o"
 _COMMIT = re.compile(rb"[0-9a-f]{40}")
-_HOST = "cpu"  # name of the device of a host
+_HOST, _GPU = "cpu", "cuda:"  # name of the device of a host, and how that of a GPU begins
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,8 @@ class OwnRows:
             return Finding(UNKNOWN, f"its kernels come from {row.loaded_from}")
         if row.origin != "hand":
             return Finding(UNKNOWN, "a library computes it")
+        if row.device != _HOST and not row.device.startswith(_GPU):
+            return Finding(UNKNOWN, f"the device {row.device} is neither a host nor a GPU")
         source = self.source(row.op, row.technique, row.device == _HOST)
         return Finding(UNKNOWN, f"no file is named like {row.op}/{row.technique}") if source is None else self.of_source(source)
 

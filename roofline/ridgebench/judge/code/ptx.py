@@ -9,7 +9,8 @@ from .names import plain
 from .piece import Piece, add, digest
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_LINES = re.compile(r"^\s*\.(?:loc|file|section)\b[^\n]*$", re.MULTILINE)
+_DEBUG = re.compile(r"\.section\s+\.debug\w*\s*\{[^}]*\}")  # tables of lines, which name files
+_LINES = re.compile(r"^\s*\.(?:loc|file)\b[^\n]*$", re.MULTILINE)
 # Labels and the local depot carry the number of their function in the file: $L__BB3_2, __local_depot3.
 _NUMBERED = ((re.compile(r"\$L__BB\d+_"), "$L__BB_"), (re.compile(r"__local_depot\d+"), "__local_depot"))
 _FUNCTION = re.compile(r"\.(entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$]+)")
@@ -42,7 +43,7 @@ def _bodies(text: str, origin: str) -> list[tuple[int, int, str, str]]:
 
 def read_ptx(data: bytes, origin: str) -> Cubin:
     """The functions of a PTX text. Each holds what is declared outside of functions as well."""
-    text = plain(_LINES.sub("", _COMMENT.sub("", data.rstrip(b"\0").decode("latin-1"))))
+    text = plain(_LINES.sub("", _DEBUG.sub("", _COMMENT.sub("", data.rstrip(b"\0").decode("latin-1")))))
     for pattern, replacement in _NUMBERED:
         text = pattern.sub(replacement, text)
     found, outside, at = Cubin(), [], 0

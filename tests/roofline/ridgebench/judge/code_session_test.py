@@ -58,11 +58,17 @@ def test_scripts_are_unknown_and_measured(bench):
 
 
 def test_a_program_against_itself_measures_nothing(bench):
-    code, report = bench.gate(RUN, RUN, "--code", *ONE_ROW, kind="ridgebench")
-    assert code == 0 and set(verdicts(report).values()) == {"SAME"} and len(report["rows"]) == 2
+    command = f"{BINARY} run --device cpu"
+    code, report = bench.gate(command, command, "--code", "--filter", "^relu/naive/fp32", "--", "--op", "relu", "--shape", "4096", kind="ridgebench")
+    assert code == 0 and set(verdicts(report).values()) == {"SAME"} and len(report["rows"]) == 1
     assert set(codes(report).values()) == {"same code"} and not list(bench.out.glob("01-*"))
     assert json.loads((bench.out / "session.json").read_text())["code"]
     assert bench.call("--session", bench.out, "--json", bench.folder / "report.json")[0] == 0
+
+
+def test_a_simulated_device_is_measured(bench):
+    code, report = bench.gate(RUN, RUN, "--code", "--pairs", "5", *ONE_ROW, kind="ridgebench")
+    assert code in (0, 3) and all("neither a host nor a GPU" in row["reason"] and row["pairs"] == 5 for row in report["rows"])
 
 
 def test_other_arguments_are_measured(bench):

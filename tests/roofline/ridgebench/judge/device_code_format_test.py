@@ -110,6 +110,7 @@ def test_functions_of_ptx():
     [
         (" // a comment\n", "", set()),
         (".loc 1 3 4", ".loc 1 99 4", set()),
+        (".version 9.0", ".section .debug_str\n{\n.b8 95,90\n}\n.version 9.0", set()),
         ("$L__BB1_2", "$L__BB7_2", set()),
         ("__local_depot1", "__local_depot9", set()),
         ("{ ret; } $L", "{ exit; } $L", {"two"}),

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from builds import ARCHITECTURES, HEADER, KERNELS, LISTED, build, needs_nvcc
+from builds import ARCHITECTURES, HEADER, KERNELS, LISTED, NVCC, build, needs_nvcc
 from command_line import ridgebench
 
 pytestmark = needs_nvcc
@@ -32,6 +32,18 @@ def changed(*names: str) -> dict[str, str]:
 def test_a_comment_a_line_and_another_folder_change_nothing(base, tmp_path):
     other = build(tmp_path / "somewhere" / "else", kernels="// A comment.\n\n" + KERNELS.replace("int main", "// Another.\nint main"))
     assert states(base, other) == (changed(), 0)
+
+
+NAMED = KERNELS.replace("int main() {", '#include <cstdio>\nint main() {\n  std::puts(__FILE__);')
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O2", "-lineinfo")])
+def test_objects_of_another_folder_are_the_same(flags, tmp_path):
+    for name in ("one", "another"):
+        build(tmp_path / name, kernels=NAMED.replace("__FILE__", f'"{tmp_path / name}/kernels.cu"'), flags=(*ARCHITECTURES, *flags))
+        subprocess.run([NVCC, *ARCHITECTURES, *flags, "-c", tmp_path / name / "kernels.cu", "-o", tmp_path / name / "kernels.o"], check=True)
+    assert states(tmp_path / "one", tmp_path / "another") == (changed(), 0)
+    assert (tmp_path / "one" / "kernels.o").read_bytes() != (tmp_path / "another" / "kernels.o").read_bytes()
 
 
 def test_a_constant_changes_the_kernel_that_has_it(base, tmp_path):

@@ -1,6 +1,7 @@
 """The machine code of a host: objects of two folders, and linked programs."""
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -136,3 +137,39 @@ def test_every_cut_and_flipped_byte_of_an_object_is_read_or_refused(base, tmp_pa
         except ResultsError:
             continue
         assert broken == data or {one.state for one in found.values()} <= {SAME, UNKNOWN}
+
+
+def ninja_build(folder, sources=SOURCES, flags="-O2", libraries=""):
+    """The same as CMake and Ninja leave it: a program, its objects, build.ninja and one object that the program does not have."""
+    build_host(folder, sources | {"other.cpp": f"int unused = {len(str(folder))};\n"})
+    lines = ["rule compile", "  command = x", "rule CXX_EXECUTABLE_LINKER", "  command = x"]
+    for name in ("main", "work", "other"):
+        lines += [f"build {name}.o: compile {folder}/{name}.cpp || order", f"  FLAGS = {flags} -I{folder}"]
+    lines += ["build program: CXX_EXECUTABLE_LINKER main.o work.o | x.so || order", f"  LINK_LIBRARIES = {libraries}"]
+    (folder / "build.ninja").write_text("\n".join(lines) + "\n")
+    (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={folder}\n")
+    os.utime(folder / "program")
+    return folder / "program"
+
+
+def test_a_build_by_ninja_has_the_objects_of_its_program_and_their_flags(tmp_path):
+    one = ninja_build(tmp_path / "a")
+    assert state(one, ninja_build(tmp_path / "another")) == (SAME, SAME)
+    assert state(one, ninja_build(tmp_path / "c", flags="-O2 -g")) == (UNKNOWN, "unknown: main.o: it was compiled with other flags")
+    assert state(one, ninja_build(tmp_path / "d", libraries="-lm"))[1] == "unknown: the programs were linked with other flags"
+    assert state(one, ninja_build(tmp_path / "e", changed(work=WORK.replace("7 * x", "6 * x"))))[1].startswith("unknown: work.o: the code of the host differs")
+
+
+def test_a_program_that_is_older_than_what_it_is_made_of_is_unknown(tmp_path):
+    one, other = ninja_build(tmp_path / "a"), ninja_build(tmp_path / "b")
+    library = tmp_path / "lib.a"
+    library.write_text("!<arch>\n")
+    stale = ninja_build(tmp_path / "c", libraries=str(library))
+    os.utime(stale, (1, 1))
+    for path in stale.parent.glob("*.o"):
+        os.utime(path, (0, 0))
+    assert f"its library {library} is newer than the program" in state(one, stale)[1]
+    os.utime(other.parent / "work.o", (4e9, 4e9))
+    assert "its object work.o is newer than the program; build it again" in state(one, other)[1]
+    (other.parent / "work.o").unlink()
+    assert "its object work.o is missing" in state(one, other)[1]
