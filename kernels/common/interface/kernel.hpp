@@ -5,6 +5,7 @@
 #include "kernels/common/elementwise.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/interface/kernel_interface.hpp"
+#include "kernels/common/interface/native_types.hpp"
 #include "kernels/common/operation.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/common/sweep.hpp"
