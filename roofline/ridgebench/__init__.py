@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ridgebench.base.errors import RequestError as RequestError
     from ridgebench.exchange.export.frame import load as load
+    from ridgebench.exchange.timed import time_functions as time_functions
+    from ridgebench.exchange.timed import timed as timed
     from ridgebench.kernels import KernelError as KernelError
     from ridgebench.kernels import decode as decode
     from ridgebench.kernels import encode as encode
@@ -39,6 +41,7 @@ _LAZY = {name: "ridgebench.kernels" for name in _KERNELS}
 _LAZY |= {name: "ridgebench.peaks.rates" for name in ("Answer", "Bandwidth", "Mfu", "Peak", "bandwidth", "mfu", "peak")}
 _LAZY |= {name: "ridgebench.peaks.questions" for name in ("plan", "predict", "roofline")}
 _LAZY |= {name: "ridgebench.peaks.sheets" for name in ("Device", "Memory", "Rate", "devices")}
+_LAZY |= {name: "ridgebench.exchange.timed" for name in ("time_functions", "timed")}
 _LAZY |= {"load": "ridgebench.exchange.export.frame", "RequestError": "ridgebench.base.errors"}
 
 
