@@ -3,10 +3,11 @@
 import argparse
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Optional
 
 from ridgebench.base.command_line import OK, CommandError, Parser
-from ridgebench.base.files import ResultsError, write_at_once
+from ridgebench.base.files import ResultsError
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 from ridgebench.problems import places
@@ -41,25 +42,30 @@ def _copy_tensors(workloads: list[Workload], root: Path, folder: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def import_problem(given: Path, out: Optional[Path]) -> tuple[Path, Definition, list[Workload]]:
-    """Writes the folder, by default problems/NAME. Raises ResultsError."""
-    found = places.find(given)
+def _copy(found: places.Places, definition: Definition, workloads: list[Workload], folder: Path) -> None:
+    """Writes a folder that is the whole problem. Raises ResultsError."""
+    for source, name in ((found.definition, places.DEFINITION), (found.workloads, places.WORKLOADS)):
+        shutil.copyfile(source, folder / name)
+    _copy_tensors(workloads, found.root, folder)
+    from ridgebench.problems.problem import open_problem
+
+    problem = open_problem(folder)
+    operation = problem.operation.name  # raises where it cannot be made
+    (folder / _MODULE).write_text(_TEXT.format(name=operation, module=_MODULE, shape=problem.shape(workloads[0])), "utf-8")
+
+
+def import_problem(given: Path, out: Optional[Path] = None, root: Optional[Path] = None) -> tuple[Path, Definition, list[Workload]]:
+    """Writes the folder, by default problems/NAME, or nothing. Raises ResultsError."""
+    found = places.find(given, root)
     definition = read_definition(found.definition)
     workloads = read_workloads(found.workloads, definition)
     folder = out or places.PROBLEMS / name_of(definition.name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir()) and not (folder / _MODULE).is_file()):
         raise ResultsError(f"{folder} holds other files; allowed: a new folder, or one of `import problem`")
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.resolve() != found.root.resolve():
-        for source, name in ((found.definition, places.DEFINITION), (found.workloads, places.WORKLOADS)):
-            write_at_once(folder / name, source.read_bytes())
-        _copy_tensors(workloads, found.root, folder)
-    from ridgebench.problems.problem import open_problem
-
-    problem = open_problem(folder)
-    operation = problem.operation.name  # raises where it cannot be made
-    shape = problem.shape(workloads[0])
-    write_at_once(folder / _MODULE, _TEXT.format(name=operation, module=_MODULE, shape=shape))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=".importing") as fresh:
+        _copy(found, definition, workloads, Path(fresh))
+        shutil.copytree(fresh, folder, dirs_exist_ok=True)
     return folder, definition, workloads
 
 
@@ -67,6 +73,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="import problem", description="Make an operation of a problem of FlashInfer-trace or SOL-ExecBench.")
     parser.add_argument("problem", type=Path, metavar="DIR",
                         help="a folder with definition.json and workload.jsonl, or the file of a definition of FlashInfer-trace")
+    parser.add_argument("--root", type=Path, metavar="DIR",
+                        help="where paths of safetensors begin; default: DIR, or the folder above definitions/")
     parser.add_argument("-o", "--out", type=Path, metavar="DIR", help="default: problems/NAME, of the definition's name")
     return parser.parse_args(arguments)
 
@@ -74,7 +82,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     options = _parse(arguments)
     try:
-        folder, definition, workloads = import_problem(options.problem, options.out)
+        folder, definition, workloads = import_problem(options.problem, options.out, options.root)
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}") from None
     flops = flops_of(definition)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 from ridgebench.base.files import ResultsError
 
@@ -12,7 +13,7 @@ PROBLEMS = Path("problems")  # below the current folder
 
 
 @dataclass(frozen=True)
-class _Places:
+class Places:
     """`root`: where paths of safetensors begin."""
 
     definition: Path
@@ -20,14 +21,14 @@ class _Places:
     root: Path
 
 
-def find(given: Path) -> _Places:
+def find(given: Path, root: Optional[Path] = None) -> Places:
     """The files of a folder with definition.json and workload.jsonl, or those of DATA/definitions/TYPE/NAME.json and
-    DATA/workloads/TYPE/NAME.jsonl. Raises ResultsError.
+    DATA/workloads/TYPE/NAME.jsonl. `root`: where paths of safetensors begin, if not there. Raises ResultsError.
     """
     if given.is_dir():
-        return _Places(given / DEFINITION, given / WORKLOADS, given)
+        return Places(given / DEFINITION, given / WORKLOADS, root or given)
     if not given.is_file() or given.parent.parent.name != "definitions":
         raise ResultsError(f"{given}: no problem; allowed: a folder with {DEFINITION} and {WORKLOADS}, or the file of a definition in "
                            "DATA/definitions/TYPE/")
-    root = given.parent.parent.parent
-    return _Places(given, root / "workloads" / given.parent.name / f"{given.stem}.jsonl", root)
+    data = given.parent.parent.parent
+    return Places(given, data / "workloads" / given.parent.name / f"{given.stem}.jsonl", root or data)

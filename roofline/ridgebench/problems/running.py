@@ -33,7 +33,7 @@ def _problem_of(solution: Solution, given: Optional[Path], file: Path) -> Path:
     if given is None and not imported.is_dir():
         raise ResultsError(f"{file}: its problem {solution.definition!r} is missing; allowed: --problem DIR, or `ridgebench import "
                            f"problem DIR` first, which makes {imported}")
-    folder = imported if given is None else import_problem(given, None)[0]
+    folder = imported if given is None else import_problem(given)[0]
     found = open_problem(folder).definition.name
     if found != solution.definition:
         raise ResultsError(f"{file}: it solves {solution.definition!r}, and the problem is {found!r}")

@@ -80,12 +80,13 @@ def _trace(run: Run, row: Row, workload: Workload, solution: Solution) -> dict[s
             "ridgebench": more}
 
 
-def _workload_of(problem: Problem, row: Row, run: Run) -> Workload:
+def _workload_of(problem: Problem, row: Row) -> Optional[Workload]:
+    """None for a shape that `--shape` named and no workload has."""
     for workload in problem.workloads:
         parts = (part.partition(":") for part in problem.shape(workload).split("/"))
         if {name: float(value) for name, _, value in parts} == {name: float(value) for name, value in row.shape.items()}:
             return workload
-    raise ResultsError(f"{run.folder}: no workload of the problem has the shape of {row.id}")
+    return None
 
 
 def _traces(run: Run) -> Iterator[dict[str, Any]]:
@@ -93,10 +94,15 @@ def _traces(run: Run) -> Iterator[dict[str, Any]]:
     run = judged(run)
     problem, solution = open_problem(file.parent), read_solution(file.with_suffix("") / SOLUTION)
     for row in run.rows:
-        if row.role == "kernel" and row.technique != REFERENCE and row.loaded_from and row.status != "skipped":
-            yield _trace(run, row, _workload_of(problem, row, run), solution)
+        workload = _workload_of(problem, row) if row.loaded_from else None
+        if workload and row.technique != REFERENCE and row.status != "skipped":
+            yield _trace(run, row, workload, solution)
 
 
 def to_traces(run: Run) -> str:
-    """Lines of JSON, the rows in the order of the run. Raises ResultsError for a run without a solution."""
-    return "".join(json.dumps(trace, allow_nan=False) + "\n" for trace in _traces(run))
+    """Lines of JSON, the rows in the order of the run. Raises ResultsError for a run without a solution at a workload."""
+    found = list(_traces(run))
+    if not found:
+        raise ResultsError(f"{run.folder}: no row of a workload was measured; allowed: `run --solution` without --shape, or at the "
+                           "sizes of a workload")
+    return "".join(json.dumps(trace, allow_nan=False) + "\n" for trace in found)

@@ -162,7 +162,7 @@ def test_the_layout_of_flashinfer_trace_with_tensors_of_a_file(tmp_path, monkeyp
         (tmp_path / "data" / folder / "scaling" / name).write_text(text)
     rows = np.array([4, 3, 2, 1, 0])
     tensors(tmp_path / "data" / "blob" / "a.safetensors", other=np.ones(3, np.float32), rows=rows)
-    folder, _, workloads = import_problem(tmp_path / "data" / "definitions" / "scaling" / "scale.json", None)
+    folder, _, workloads = import_problem(tmp_path / "data" / "definitions" / "scaling" / "scale.json")
     assert folder.as_posix() == "problems/scale_rows" and len(workloads) == 1
     problem = open_problem(folder)
     assert (problem.inputs.fixed(0)["rows"] == rows).all() and problem.inputs.fixed_bytes(0) == 40
@@ -191,5 +191,11 @@ def test_a_file_that_is_not_below_the_folder_is_refused(tmp_path, monkeypatch, n
     definition = changed(DEFINITION, "inputs.z", {"shape": ["M"], "dtype": "float32"})
     definition["reference"] = "def run(x, factor, z):\n    return x\n"
     workload = changed(WORKLOAD, "inputs.z", {"type": "safetensors", "path": entry, "tensor_key": "x"})
+    given = written(tmp_path / "p", definition, [workload])
     with pytest.raises(ResultsError, match="of a workload; allowed: a file below that folder"):
-        import_problem(written(tmp_path / "p", definition, [workload]), None)
+        import_problem(given)
+    assert list((tmp_path / "problems").iterdir()) == [], "a refused problem leaves nothing"
+    if name == "missing":
+        tensors(tmp_path / "elsewhere" / entry, x=np.ones(5, np.float32))
+        folder, *_ = import_problem(given, root=tmp_path / "elsewhere")
+        assert open_problem(folder).inputs.fixed(0)["z"].shape == (5,)

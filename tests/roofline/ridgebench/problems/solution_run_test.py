@@ -102,6 +102,16 @@ def test_what_cannot_be_measured_is_refused(tmp_path, words, message):
     assert message in done.stderr
 
 
+def test_rows_of_other_shapes_than_those_of_workloads_have_no_trace(measured):
+    words = ("run", "--solution", "given/honest.json", *QUICK, "--technique=honest_v1")
+    sizes = f"m:{PROBLEM.sizes['M']}/n:{PROBLEM.sizes['N']}"
+    assert ridgebench(*words, f"--shape={sizes}", "--shape=m:3/n:5", "--out=both", cwd=measured).returncode == OK
+    assert trace_of(measured / "both")["evaluation"]["status"] == "PASSED"
+    assert ridgebench(*words, "--shape=m:3/n:5", "--out=other", cwd=measured).returncode == OK
+    done = ridgebench("export", "other", "--trace", cwd=measured)
+    assert done.returncode == USAGE and "no row of a workload was measured" in done.stderr
+
+
 BROKEN = {
     "raises": ("def run(x, y):\n    raise ValueError('no luck')\n", "failed", "RUNTIME_ERROR"),
     "syntax": ("def run(x, y:\n", "failed", "COMPILE_ERROR"),
