@@ -110,6 +110,7 @@ int run_command_line(int argc, char** argv) {
   add_run_command(app, command_line, code);
   add_duel_command(app, command_line, code);
   add_step_command(app, command_line, code);
+  add_soak_command(app, command_line, code);
   add_predict_command(app);
   add_plan_command(app);
   add_number_command(app);

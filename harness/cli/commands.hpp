@@ -29,6 +29,7 @@ void add_list_command(CLI::App& app);
 void add_run_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code);
 void add_duel_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code);
 void add_step_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code);
+void add_soak_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code);
 void add_predict_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_number_command(CLI::App& app);

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "harness/device/pages.hpp"
+#include "harness/device/wrong_bits.hpp"
 #include "kernels/common/format.hpp"
 #include "kernels/common/random.hpp"
 
@@ -67,6 +68,11 @@ class DeviceMemory {
   [[nodiscard]] virtual double largest_difference(const void* x, const void* y,
                                                   std::int64_t elements, Format format,
                                                   double absolute, double relative) = 0;
+  // The words of `found` that differ from those of `expected`, a region of the same size.
+  [[nodiscard]] virtual WrongBits compare(Region found, Region expected) = 0;
+  // Writes the words of a pattern to a region of whole words, and finds those that differ from it.
+  virtual void write_pattern(Region region, const MemoryPattern& pattern) = 0;
+  [[nodiscard]] virtual WrongBits compare(Region found, const MemoryPattern& expected) = 0;
 };
 
 }  // namespace ridgebench

@@ -29,9 +29,9 @@ namespace ridgebench {
 namespace {
 
 // Every file that write_atomically() and drop() write in a results folder.
-constexpr std::array<std::string_view, 7> kWritten{
-    "environment.json", kRecordsFile, kDuelsFile,  kStepFile,
-    "benchmark.json",   kJudgedFile,  "SHA256SUMS"};
+constexpr std::array<std::string_view, 8> kWritten{
+    "environment.json", kRecordsFile,     kDuelsFile,  kStepFile,
+    kSoakFile,          "benchmark.json", kJudgedFile, "SHA256SUMS"};
 
 // Length of the file up to and including its last newline. Throws UsageError if it cannot be read.
 off_t whole_lines(const std::filesystem::path& path) {

@@ -64,8 +64,9 @@ class ResultsDirectory {
 };
 
 // The files that SHA256SUMS lists, as far as they exist.
-inline constexpr std::array kChecked{"environment.json", "records.jsonl",  "duels.jsonl",
-                                     "step.jsonl",       "benchmark.json", "judged.json"};
+inline constexpr std::array kChecked{"environment.json", "records.jsonl", "duels.jsonl",
+                                     "step.jsonl",       "soak.jsonl",    "benchmark.json",
+                                     "judged.json"};
 
 // Creates `results/local/<UTC time>`, with -2, -3... where a run began in the same second. No other
 // process gets the same folder. Throws UsageError.

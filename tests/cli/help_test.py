@@ -6,7 +6,7 @@ import pytest
 from command_line import OK, ROOT, environment, ridgebench
 
 LINES, COLUMNS = 40, 80
-MEASURING = ("run", "duel", "step")  # their examples are planned, not measured
+MEASURING = ("run", "duel", "step", "soak")  # their examples are planned, not measured
 
 
 def _help(*words: str, all_options: bool = False) -> str:

@@ -77,6 +77,13 @@ def test_a_run_prints_the_rows_that_it_stores(tmp_path):
     assert found["folder"] == str(tmp_path / "run")
 
 
+def test_a_soak_obeys_its_schema(tmp_path):
+    done = ridgebench("soak", "--device", "sim", "--format", "bf16", "--minutes", "0.01", "--json", "--out", tmp_path / "soak")
+    found = strict_json(done.stdout)
+    assert done.returncode == OK and list(schema("soak").iter_errors(found)) == []
+    assert found["schema"] == "urn:ridgebench:soak:1" and {unit["mismatches"] for unit in found["units"]} == {0}
+
+
 def test_duels_obey_their_schemas(tmp_path):
     words = ("duel", "naive", "naive", "--op", "relu", "--format", "fp32", "--shape", "4k", "--seconds", "2")
     done = ridgebench(*words, "--device", "sim", "--json", "--out", tmp_path / "duels")

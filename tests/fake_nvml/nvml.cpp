@@ -148,6 +148,22 @@ int nvmlDeviceGetTotalEccErrors(void* handle, unsigned kind, unsigned period,
   *count = 12;
   return kind == 0 && period == 0 ? is_device(handle) : 3;
 }
+// Two XIDs wait at the second look, and none after it.
+int event_looks = 0;
+int nvmlEventSetCreate(void** events) {
+  event_looks = 0;
+  *events = &event_looks;
+  return 0;
+}
+int nvmlEventSetFree(void* /*events*/) { return 0; }
+int nvmlDeviceRegisterEvents(void* handle, unsigned long long types, void* /*events*/) {
+  return types == 8 ? is_device(handle) : 3;
+}
+int nvmlEventSetWait_v2(void* /*events*/, void* /*data*/, unsigned timeout_ms) {
+  constexpr int kTimeout = 10;
+  const int look = event_looks++;
+  return timeout_ms == 0 && (look == 1 || look == 2) ? 0 : kTimeout;
+}
 int nvmlDeviceGetRemappedRows(void* handle, unsigned* corrected, unsigned* uncorrected,
                               unsigned* pending, unsigned* failed) {
   *corrected = 3;

@@ -61,6 +61,13 @@ std::vector<Launch> inject(std::span<const Launch> rotation, const InjectedWork&
   return result;
 }
 
+InjectedWorkDevice::InjectedWorkDevice(const InjectedWork& work) : work_(work) {
+  const auto fault = injected_fault();
+  if (!fault) return;
+  faulty_ = std::make_unique<FaultyMemory>(
+      CpuDevice::memory(), *fault, [this] { return now_s(); }, [] { return 0.0; });
+}
+
 void InjectedWorkDevice::begin_case(const std::string& id) {
   const std::string_view operation = std::string_view(id).substr(0, id.find('/'));
   const auto& all = Registry::instance().operations();

@@ -4,13 +4,15 @@
 // launch of the rotation as well. It is real work, and costs K/N exactly where a launch costs the
 // same each time. 0/N adds none but times batches of whole groups of N alike: what to compare with.
 // Ceilings and cold launches stay as they are. The device is called "cpu", so that the ids of its
-// cases are a host's, and the telemetry of a case that it slowed says `injected_work`.
+// cases are a host's, and the telemetry of a case that it slowed says `injected_work`. Its memory
+// has the wrong bits of faulty_memory.hpp.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "harness/device/cpu/device.hpp"
+#include "tests/support/faulty_memory.hpp"
 
 namespace ridgebench {
 
@@ -31,14 +33,16 @@ std::vector<Launch> inject(std::span<const Launch> rotation, const InjectedWork&
 
 class InjectedWorkDevice final : public CpuDevice {
  public:
-  explicit InjectedWorkDevice(const InjectedWork& work) : work_(work) {}
+  explicit InjectedWorkDevice(const InjectedWork& work);
 
   void begin_case(const std::string& id) override;
   nlohmann::ordered_json end_case() override;
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
+  [[nodiscard]] DeviceMemory& memory() override { return faulty_ ? *faulty_ : CpuDevice::memory(); }
 
  private:
   InjectedWork work_;
+  std::unique_ptr<FaultyMemory> faulty_;
   bool slows_ = false;  // the present case
 };
 

@@ -26,6 +26,9 @@ namespace {
 constexpr double kTurnaround = 30e-6;
 constexpr double kMetersRead = 0.01;
 constexpr double kBetweenCases = 0.05;
+// Seconds in which the temperature comes to 63 % of the way, and degrees Celsius of an idle device.
+constexpr double kHeatingTime = 20;
+constexpr double kIdleTemperature = 30;
 
 template <class Number>
 Number parse_number(std::string_view key, std::string_view text) {
@@ -78,7 +81,11 @@ const std::map<std::string_view, Setter>& setters() {
       {"cpu_throttle", number(&Simulation::cpu_throttle)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
+      {"heat", number(&Simulation::heat)},
+      {"ecc", number(&Simulation::ecc)},
+      {"units", number(&Simulation::units)},
       {"seed", number(&Simulation::seed)},
+      {"wrong_sm", text(&Simulation::wrong_sm)},
       {"sheet", text(&Simulation::sheet)},
       {"model", text(&Simulation::model)},
       {"driver", text(&Simulation::driver)},
@@ -143,12 +150,46 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
   machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
                      {.level = 2, .bytes = 128 << 10, .shared_by = machine_.units}};
   machine_.compute_capability = simulation_.capability;
+  if (simulation_.units > 0) machine_.units = static_cast<int>(simulation_.units);
   machine_.memory_bytes = static_cast<std::int64_t>(simulation_.memory);
   machine_.flops_per_s_hint = 2e8;
   process_factor_ = std::exp(simulation_.process * std::normal_distribution<>()(random_));
   const auto [cap, draw, idle] =
       std::tuple(simulation_.power_limit, simulation_.draw, simulation_.idle);
   if (draw > 0) power_loop_.emplace(PowerModel{cap, draw, idle}, simulation_.seed);
+  heat_s_ = now_s();
+  if (const auto fault = injected_fault()) inject(*fault);
+  if (!simulation_.wrong_sm.empty()) {
+    inject({.kind = FaultKind::sm,
+            .unit = parse_number<double>("wrong_sm", simulation_.wrong_sm),
+            .units = static_cast<double>(machine_.units)});
+  }
+}
+
+void SimulatedDevice::inject(const InjectedFault& fault) {
+  faulty_ = std::make_unique<FaultyMemory>(
+      CpuDevice::memory(), fault, [this] { return now_s(); }, [this] { return temperature_c(); });
+}
+
+double SimulatedDevice::temperature_c() const {
+  const double passed_s = now_s() - heat_s_;
+  if (passed_s > 0) {
+    const double load = std::min(1.0, (busy_s_ - heat_busy_s_) / passed_s);
+    heat_share_ += (load - heat_share_) * -std::expm1(-passed_s / kHeatingTime);
+    heat_s_ += passed_s;
+    heat_busy_s_ = busy_s_;
+  }
+  return kIdleTemperature + simulation_.heat * heat_share_;
+}
+
+nlohmann::ordered_json SimulatedDevice::state() const {
+  nlohmann::ordered_json state = CpuDevice::state();
+  if (simulation_.heat > 0) {
+    state["sm_clock_hz"] = simulation_.clock * held_clock_;
+    state["temperature_c"] = temperature_c();
+  }
+  if (simulation_.ecc > 0) state["ecc_uncorrected"] = ++states_read_ < simulation_.ecc ? 0 : 1;
+  return state;
 }
 
 nlohmann::ordered_json SimulatedDevice::identity() const {

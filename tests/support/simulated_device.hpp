@@ -9,6 +9,7 @@
 #include <string>
 
 #include "harness/device/cpu/device.hpp"
+#include "tests/support/faulty_memory.hpp"
 #include "tests/support/power_loop.hpp"
 
 namespace ridgebench {
@@ -52,6 +53,11 @@ struct Simulation {
   double idle = 100;
   int early = 0;            // 1: launches may start before the one ahead has ended; 2: unknown
   double cpu_throttle = 0;  // periods per batch in which a CPU quota stops it; 0: not reported
+  // Degrees Celsius by which a full load warms the device above 30; 0: no temperature is reported.
+  double heat = 0;
+  double ecc = 0;  // reading of the state from which on it has an ECC error; 0: never, not reported
+  std::string wrong_sm;  // number of a multiprocessor that computes wrong bits; empty: none
+  double units = 0;      // multiprocessors; 0: one for each thread of the host
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns
@@ -73,6 +79,10 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] nlohmann::ordered_json identity() const override;
   [[nodiscard]] std::string data_sheet() const override { return simulation_.sheet; }
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
+  // That of the host, with wrong bits where a fault was injected.
+  [[nodiscard]] DeviceMemory& memory() override { return faulty_ ? *faulty_ : CpuDevice::memory(); }
+  void inject(const InjectedFault& fault);
+  [[nodiscard]] nlohmann::ordered_json state() const override;
   [[nodiscard]] double tick_s() const override { return simulation_.tick; }
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
   // Seconds of the model. The device is busy or idle meanwhile: it idles where the host starts no
@@ -109,6 +119,8 @@ class SimulatedDevice final : public CpuDevice {
   double noise();
   // Adds a batch of `launches` to what the device has to do.
   Timing enqueue(double launches);
+  // Approaches that of the present load by kHeatingTime.
+  [[nodiscard]] double temperature_c() const;
 
   Simulation simulation_;
   Work work_{};
@@ -119,11 +131,16 @@ class SimulatedDevice final : public CpuDevice {
   double held_clock_ = 1;  // share of the nominal one
   std::int64_t batches_ = 0;
   double busy_s_ = 0;
+  mutable double states_read_ = 0;
+  mutable double heat_share_ = 0;  // of a full load's heat
+  mutable double heat_s_ = 0;      // when that was
+  mutable double heat_busy_s_ = 0;
   mutable double host_s_ = 0;  // reading the meters takes the host's time
   double device_s_ = 0;        // when the last batch ends
   mutable std::optional<PowerLoop> power_loop_;
   double capped_before_s_ = 0;  // before the present case
-  std::size_t sets_run_ = 0;    // whose outputs exist: for those the model alone goes on
+  std::unique_ptr<FaultyMemory> faulty_;
+  std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
 };
 
 }  // namespace ridgebench

@@ -4,9 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
-#include <string_view>
+#include <numeric>
 #include <vector>
 
 #include "harness/device/own_work.hpp"
@@ -39,6 +38,48 @@ void in_chunks(std::size_t bytes, F f) {
   for (std::size_t first = 0; first < bytes; first += kChunk) {
     f(first, std::min(kChunk, bytes - first));
   }
+}
+
+// Word number `index` of memory; the last one may lack bytes.
+std::uint64_t word_at(const std::byte* data, std::size_t bytes, std::uint64_t index) {
+  const std::size_t at = index * kWordBytes;
+  if (at + kWordBytes > bytes) return last_word(data, at, bytes);
+  std::uint64_t word = 0;
+  std::memcpy(&word, data + at, kWordBytes);
+  return word;
+}
+
+// Calls f(index, word) for the words of `count` bytes from byte `first` on, a multiple of a word.
+template <class F>
+void for_each_word(const std::byte* data, std::size_t first, std::size_t count, F f) {
+  const std::size_t end = (first + count + kWordBytes - 1) / kWordBytes;
+  for (std::size_t i = first / kWordBytes; i < end; ++i) f(i, word_at(data, first + count, i));
+}
+
+void note(WrongBits& wrong, std::uint64_t index, std::uint64_t expected, std::uint64_t found) {
+  if (found == expected) return;
+  ++wrong.words;
+  wrong.bits += std::popcount(found ^ expected);
+  if (wrong.first.size() < kMostReported) wrong.first.push_back({index, expected, found});
+}
+
+// Adds up what find(first, count, wrong) finds in each chunk.
+template <class Find>
+WrongBits wrong_bits_of(std::size_t bytes, Find find) {
+  std::vector<WrongBits> chunks((bytes + kChunk - 1) / kChunk);
+  in_chunks(bytes, [&](std::size_t first, std::size_t count) {
+    find(first, count, chunks[first / kChunk]);
+  });
+  WrongBits all;
+  for (const WrongBits& chunk : chunks) {
+    all.words += chunk.words;
+    all.bits += chunk.bits;
+    const std::size_t room = kMostReported - all.first.size();
+    all.first.insert(
+        all.first.end(), chunk.first.begin(),
+        chunk.first.begin() + static_cast<std::ptrdiff_t>(std::min(room, chunk.first.size())));
+  }
+  return all;
 }
 
 }  // namespace
@@ -104,16 +145,48 @@ bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format)
   }
 }
 
+// The same sum as a GPU's, so that fingerprints compare.
 std::uint64_t HostMemory::checksum(Region region) {
   const OwnWork own;
-  const auto hash = [](const void* data, std::size_t bytes) -> std::uint64_t {
-    return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
-  };
-  std::vector<std::uint64_t> hashes((region.size() + kChunk - 1) / kChunk);
+  std::vector<std::uint64_t> sums((region.size() + kChunk - 1) / kChunk);
   in_chunks(region.size(), [&](std::size_t first, std::size_t count) {
-    hashes[first / kChunk] = hash(region.data() + first, count);
+    std::uint64_t sum = 0;
+    for_each_word(region.data(), first, count, [&](std::uint64_t index, std::uint64_t word) {
+      sum += sum_of_word(word, index);
+    });
+    sums[first / kChunk] = sum;
   });
-  return hash(hashes.data(), hashes.size() * sizeof(std::uint64_t));
+  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+// memcmp() finds equal chunks at the speed of the memory.
+WrongBits HostMemory::compare(Region found, Region expected) {
+  const OwnWork own;
+  return wrong_bits_of(found.size(), [&](std::size_t first, std::size_t count, WrongBits& wrong) {
+    if (std::memcmp(found.data() + first, expected.data() + first, count) == 0) return;
+    for_each_word(found.data(), first, count, [&](std::uint64_t index, std::uint64_t word) {
+      note(wrong, index, word_at(expected.data(), found.size(), index), word);
+    });
+  });
+}
+
+void HostMemory::write_pattern(Region region, const MemoryPattern& pattern) {
+  const OwnWork own;
+  in_chunks(region.size(), [&](std::size_t first, std::size_t count) {
+    for (std::size_t at = first; at < first + count; at += kWordBytes) {
+      const std::uint64_t word = pattern.word(at / kWordBytes);
+      std::memcpy(region.data() + at, &word, kWordBytes);
+    }
+  });
+}
+
+WrongBits HostMemory::compare(Region found, const MemoryPattern& expected) {
+  const OwnWork own;
+  return wrong_bits_of(found.size(), [&](std::size_t first, std::size_t count, WrongBits& wrong) {
+    for_each_word(found.data(), first, count, [&](std::uint64_t index, std::uint64_t word) {
+      note(wrong, index, expected.word(index), word);
+    });
+  });
 }
 
 double HostMemory::largest_difference(const void* x, const void* y, std::int64_t elements,

@@ -22,6 +22,9 @@ class HostMemory final : public DeviceMemory {
   [[nodiscard]] std::uint64_t checksum(Region region) override;
   [[nodiscard]] double largest_difference(const void* x, const void* y, std::int64_t elements,
                                           Format format, double absolute, double relative) override;
+  [[nodiscard]] WrongBits compare(Region found, Region expected) override;
+  void write_pattern(Region region, const MemoryPattern& pattern) override;
+  [[nodiscard]] WrongBits compare(Region found, const MemoryPattern& expected) override;
 
  private:
   int threads_;

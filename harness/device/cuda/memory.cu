@@ -73,12 +73,15 @@ void with_type(Format format, F f) {
 }  // namespace
 
 CudaMemory::CudaMemory(cudaStream_t stream)
-    : stream_(stream), result_(on_device<unsigned long long>(1)) {
+    : stream_(stream),
+      result_(on_device<unsigned long long>(1)),
+      found_(on_device<memory_kernels::Found>(1)) {
   void* memory = nullptr;
   check(cudaHostAlloc(&memory, kStagingBytes, cudaHostAllocDefault));
   staging_ = {static_cast<std::byte*>(memory),
               [](std::byte* p) { static_cast<void>(cudaFreeHost(p)); }};
   check(cudaMemsetAsync(result_.get(), 0, sizeof *result_, stream_));
+  check(cudaMemsetAsync(found_.get(), 0, sizeof *found_, stream_));
 }
 
 // Returns what the kernels found that were enqueued so far, and resets it to zero.
@@ -208,6 +211,42 @@ double CudaMemory::largest_difference(const void* x, const void* y, std::int64_t
         result_.get());
   });
   return std::bit_cast<double>(take_result());
+}
+
+WrongBits CudaMemory::take_wrong_bits() {
+  check(cudaGetLastError());
+  memory_kernels::Found found{};
+  check(cudaMemcpyAsync(&found, found_.get(), sizeof found, cudaMemcpyDeviceToHost, stream_));
+  check(cudaMemsetAsync(found_.get(), 0, sizeof found, stream_));
+  check(cudaStreamSynchronize(stream_));
+  WrongBits wrong;
+  wrong.words = static_cast<std::int64_t>(found.words);
+  wrong.bits = static_cast<std::int64_t>(found.bits);
+  wrong.first.assign(found.first, found.first + std::min<std::size_t>(found.words, kMostReported));
+  std::ranges::sort(wrong.first, {}, &WrongWord::index);
+  return wrong;
+}
+
+WrongBits CudaMemory::compare(Region found, Region expected) {
+  const auto words = static_cast<std::int64_t>(found.size() / kWordBytes);
+  memory_kernels::find_wrong_words<<<blocks(words), kThreads, 0, stream_>>>(
+      found.data(), expected.data(), found.size(), found_.get());
+  return take_wrong_bits();
+}
+
+void CudaMemory::write_pattern(Region region, const MemoryPattern& pattern) {
+  const auto words = static_cast<std::int64_t>(region.size() / kWordBytes);
+  memory_kernels::write_words<<<blocks(words), kThreads, 0, stream_>>>(
+      reinterpret_cast<std::uint64_t*>(region.data()), words, pattern);
+  check(cudaGetLastError());
+  check(cudaStreamSynchronize(stream_));
+}
+
+WrongBits CudaMemory::compare(Region found, const MemoryPattern& expected) {
+  const auto words = static_cast<std::int64_t>(found.size() / kWordBytes);
+  memory_kernels::find_words_off_pattern<<<blocks(words), kThreads, 0, stream_>>>(
+      reinterpret_cast<const std::uint64_t*>(found.data()), words, expected, found_.get());
+  return take_wrong_bits();
 }
 
 }  // namespace ridgebench

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "harness/device/wrong_bits.hpp"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/random.hpp"
 
@@ -100,31 +101,58 @@ __global__ void find_nan(const T* data, std::int64_t elements, unsigned long lon
   }
 }
 
-// The finaliser of SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators", OOPSLA 2014. Mixing the index in makes the sum depend on where a word is.
-__device__ inline std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ x >> 30U) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ x >> 27U) * 0x94D049BB133111EBU;
-  return x ^ x >> 31U;
+__device__ inline std::int64_t words_of(std::size_t bytes) {
+  return static_cast<std::int64_t>((bytes + kWordBytes - 1) / kWordBytes);
+}
+
+__device__ inline std::uint64_t word_of(const std::byte* data, std::size_t bytes, std::int64_t i) {
+  const std::size_t at = static_cast<std::size_t>(i) * kWordBytes;
+  if (at + kWordBytes > bytes) return last_word(data, at, bytes);
+  return *reinterpret_cast<const std::uint64_t*>(data + at);
 }
 
 __global__ void add_checksums(const std::byte* data, std::size_t bytes, unsigned long long* sum) {
-  constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-  const auto words = static_cast<std::int64_t>((bytes + word_bytes - 1) / word_bytes);
   std::uint64_t own = 0;
-  for (std::int64_t i = first_item(); i < words; i += stride()) {
-    const std::size_t at = static_cast<std::size_t>(i) * word_bytes;
-    std::uint64_t word = 0;
-    if (at + word_bytes <= bytes) {
-      word = *reinterpret_cast<const std::uint64_t*>(data + at);
-    } else {
-      for (std::size_t b = at; b < bytes; ++b) {
-        word = word << 8U | static_cast<std::uint64_t>(data[b]);
-      }
-    }
-    own += mix(word + mix(static_cast<std::uint64_t>(i) + 1));
+  for (std::int64_t i = first_item(); i < words_of(bytes); i += stride()) {
+    own += sum_of_word(word_of(data, bytes, i), static_cast<std::uint64_t>(i));
   }
   atomicAdd(sum, own);
+}
+
+// Wrong words: the first ones to be found, and the number of all.
+struct Found {
+  unsigned long long words, bits;
+  WrongWord first[kMostReported];  // NOLINT(modernize-avoid-c-arrays): a GPU has no std::array
+};
+
+__device__ inline void note(Found* found, std::uint64_t index, std::uint64_t expected,
+                            std::uint64_t word) {
+  if (word == expected) return;
+  const unsigned long long place = atomicAdd(&found->words, 1);
+  atomicAdd(&found->bits, static_cast<unsigned long long>(__popcll(word ^ expected)));
+  if (place < kMostReported) found->first[place] = {index, expected, word};
+}
+
+__global__ void find_wrong_words(const std::byte* data, const std::byte* expected,
+                                 std::size_t bytes, Found* found) {
+  for (std::int64_t i = first_item(); i < words_of(bytes); i += stride()) {
+    note(found, static_cast<std::uint64_t>(i), word_of(expected, bytes, i),
+         word_of(data, bytes, i));
+  }
+}
+
+__global__ void write_words(std::uint64_t* words, std::int64_t count, MemoryPattern pattern) {
+  for (std::int64_t i = first_item(); i < count; i += stride()) {
+    words[i] = pattern.word(static_cast<std::uint64_t>(i));
+  }
+}
+
+__global__ void find_words_off_pattern(const std::uint64_t* words, std::int64_t count,
+                                       MemoryPattern pattern, Found* found) {
+  for (std::int64_t i = first_item(); i < count; i += stride()) {
+    const auto index = static_cast<std::uint64_t>(i);
+    note(found, index, pattern.word(index), words[i]);
+  }
 }
 
 // The bits of non-negative doubles are ordered as the numbers are.

@@ -1,6 +1,7 @@
 #include "harness/device/cuda/nvml.hpp"
 
 #include <array>
+#include <utility>
 
 #include "harness/device/cuda/nvml_calls.hpp"
 
@@ -35,6 +36,13 @@ struct FieldValue {
   } value;
 };
 
+// nvmlEventData_t
+struct EventData {
+  void* device;
+  unsigned long long type, data;
+  unsigned gpu_instance, compute_instance;
+};
+
 // nvmlViolationTime_t
 struct ViolationTime {
   unsigned long long reference_us, violation_ns;
@@ -61,7 +69,10 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, std::string& reason,
   return nvml;
 }
 
-Nvml::~Nvml() { static_cast<void>(call("nvmlShutdown")); }
+Nvml::~Nvml() {
+  if (events_ != nullptr) static_cast<void>(call("nvmlEventSetFree", events_));
+  static_cast<void>(call("nvmlShutdown"));
+}
 
 std::optional<double> Nvml::sm_clock_hz() const {
   return scaled(kMega, "nvmlDeviceGetClockInfo", kSmClock);
@@ -185,15 +196,36 @@ void Nvml::add_health(ordered_json& json) const {
   }
   add(json, "nvlinks", active);
   add(json, "nvlinks_present", present);
-  std::array<unsigned, 4> rows{};  // pending: until the next reset
+  if (ordered_json rows = remapped_rows(); !rows.is_null()) json["remapped_rows"] = std::move(rows);
+}
+
+ordered_json Nvml::remapped_rows() const {
+  std::array<unsigned, 4> rows{};
   auto& [corrected, uncorrected, pending, failed] = rows;
-  if (call("nvmlDeviceGetRemappedRows", device_, &corrected, &uncorrected, &pending, &failed) ==
+  if (call("nvmlDeviceGetRemappedRows", device_, &corrected, &uncorrected, &pending, &failed) !=
       kSuccess) {
-    json["remapped_rows"] = {{"corrected", corrected},
-                             {"uncorrected", uncorrected},
-                             {"pending", pending != 0},
-                             {"failed", failed != 0}};
+    return nullptr;
   }
+  return {{"corrected", corrected},
+          {"uncorrected", uncorrected},
+          {"pending", pending != 0},
+          {"failed", failed != 0}};
+}
+
+std::optional<unsigned> Nvml::xids() const {
+  constexpr unsigned long long kXidCriticalError = 8;  // nvmlEventTypeXidCriticalError
+  if (events_ == nullptr) {
+    void* events = nullptr;
+    if (call("nvmlEventSetCreate", &events) != kSuccess) return std::nullopt;
+    if (call("nvmlDeviceRegisterEvents", device_, kXidCriticalError, events) != kSuccess) {
+      static_cast<void>(call("nvmlEventSetFree", events));
+      return std::nullopt;
+    }
+    events_ = events;
+  }
+  EventData event{};
+  while (call("nvmlEventSetWait_v2", events_, &event, 0U) == kSuccess) ++xids_;
+  return xids_;
 }
 
 std::vector<std::string> names_of_clock_events(std::uint64_t bits) {

@@ -57,6 +57,11 @@ class Nvml {
   [[nodiscard]] std::optional<double> heat_capped_s() const;
   [[nodiscard]] std::optional<double> corrected_errors() const;
   [[nodiscard]] std::optional<double> uncorrected_errors() const;
+  // Rows of memory that spare rows replaced after ECC errors: {corrected, uncorrected, pending,
+  // failed}; null if unknown. pending: until the next reset.
+  [[nodiscard]] nlohmann::ordered_json remapped_rows() const;
+  // Critical errors of the driver (XID) since the first call, which begins to listen.
+  [[nodiscard]] std::optional<unsigned> xids() const;
 
  private:
   using Pair = std::pair<unsigned, unsigned>;
@@ -91,6 +96,8 @@ class Nvml {
 
   SharedLibrary library_;
   void* device_;
+  mutable void* events_ = nullptr;  // nvmlEventSet_t of xids()
+  mutable unsigned xids_ = 0;
 };
 
 // "sw_power_cap", ... for bits of Nvml::clock_events.

@@ -49,6 +49,8 @@ ordered_json state_of(const Nvml& nvml) {
           {"heat_capped_s", nullable(nvml.heat_capped_s())},
           {"ecc_corrected", nullable(nvml.corrected_errors())},
           {"ecc_uncorrected", nullable(nvml.uncorrected_errors())},
+          {"remapped_rows", nvml.remapped_rows()},
+          {"xids", nullable(nvml.xids())},
           {"other_processes", others(nvml.processes())}};
 }
 

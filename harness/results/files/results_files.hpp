@@ -10,16 +10,17 @@ namespace ridgebench {
 inline constexpr std::string_view kRecordsFile = "records.jsonl";
 inline constexpr std::string_view kDuelsFile = "duels.jsonl";
 inline constexpr std::string_view kStepFile = "step.jsonl";
+inline constexpr std::string_view kSoakFile = "soak.jsonl";
 
 struct ResultsFile {
   std::string_view name;
   std::string_view holds;
 };
-inline constexpr std::array kResultsFiles{ResultsFile{kRecordsFile, "a run"},
-                                          ResultsFile{kDuelsFile, "duels"},
-                                          ResultsFile{kStepFile, "a step"}};
+inline constexpr std::array kResultsFiles{
+    ResultsFile{kRecordsFile, "a run"}, ResultsFile{kDuelsFile, "duels"},
+    ResultsFile{kStepFile, "a step"}, ResultsFile{kSoakFile, "a soak"}};
 
-// Throws UsageError if the folder holds duels or a step, and no run.
+// Throws UsageError if the folder holds duels, a step or a soak, and no run.
 void require_run(const std::filesystem::path& directory);
 
 }  // namespace ridgebench

@@ -18,7 +18,7 @@ from ridgebench.base.text import clean
 SCHEMAS = ROOT / "results" / "schema"
 DUELS_FILE = "duels.jsonl"
 STEP_FILE = "step.jsonl"
-_OTHER_RESULTS = {DUELS_FILE: "duels", STEP_FILE: "a step"}  # files of a folder that is no run
+_OTHER_RESULTS = {DUELS_FILE: "duels", STEP_FILE: "a step", "soak.jsonl": "a soak"}  # files of a folder that is no run
 BROKEN = ("wrong", "suspect", "invalid", "failed")  # statuses of rows that should have a time and have none, worst first
 
 

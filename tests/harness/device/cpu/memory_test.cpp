@@ -85,5 +85,61 @@ TEST(HostMemory, AChecksumChangesWithAnyByteAndWithTheirOrder) {
   EXPECT_NE(memory.checksum(bytes), before);
 }
 
+DeviceMemory::Region region_over(std::vector<std::uint64_t>& words) {
+  return std::as_writable_bytes(std::span(words));
+}
+
+TEST(HostMemory, FindsEveryWordOffAPattern) {
+  HostMemory memory(2);
+  std::vector<std::uint64_t> words(300'001);
+  for (std::size_t kind = 0; kind < names_of(PatternKind{}).names.size(); ++kind) {
+    const MemoryPattern pattern{.kind = static_cast<PatternKind>(kind), .seed = 3};
+    memory.write_pattern(region_over(words), pattern);
+    EXPECT_EQ(memory.compare(region_over(words), pattern).words, 0) << kind;
+    for (const std::size_t at : {std::size_t{0}, std::size_t{131'072}, words.size() - 1}) {
+      words[at] ^= 0x11;
+      const WrongBits wrong = memory.compare(region_over(words), pattern);
+      EXPECT_EQ(wrong.words, 1);
+      EXPECT_EQ(wrong.bits, 2);
+      ASSERT_EQ(wrong.first.size(), 1U);
+      EXPECT_EQ(wrong.first[0].index, at);
+      EXPECT_EQ(wrong.first[0].expected ^ wrong.first[0].found, 0x11U);
+      words[at] ^= 0x11;
+    }
+  }
+}
+
+TEST(HostMemory, ComparesEveryByteAndReportsTheFirstWords) {
+  HostMemory memory(2);
+  std::vector<std::uint64_t> found(400'000, 5);
+  std::vector<std::uint64_t> expected = found;
+  const auto all = region_over(found);
+  for (const std::size_t bytes : {all.size(), all.size() - 3}) {  // the last word lacks bytes
+    const auto part = all.first(bytes);
+    const auto right = region_over(expected).first(bytes);
+    EXPECT_EQ(memory.compare(part, right).words, 0);
+    part.back() ^= std::byte{1};
+    EXPECT_EQ(memory.compare(part, right).bits, 1);
+    part.back() ^= std::byte{1};
+  }
+  for (std::uint64_t& word : found) word ^= 3;
+  const WrongBits wrong = memory.compare(all, region_over(expected));
+  EXPECT_EQ(wrong.words, 400'000);
+  EXPECT_EQ(wrong.bits, 800'000);
+  ASSERT_EQ(wrong.first.size(), kMostReported);
+  for (std::size_t i = 0; i < kMostReported; ++i) EXPECT_EQ(wrong.first[i].index, i);
+}
+
+// Fingerprints of other builds and of other numbers of threads are the same.
+TEST(HostMemory, TheChecksumOfBytesIsFixed) {
+  std::vector<std::uint64_t> words(200'003);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = mix(i);
+  const auto all = region_over(words);
+  EXPECT_EQ(HostMemory(1).checksum(all), HostMemory(2).checksum(all));
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) sum += sum_of_word(words[i], i);
+  EXPECT_EQ(HostMemory(2).checksum(all), sum);
+}
+
 }  // namespace
 }  // namespace ridgebench

@@ -79,6 +79,10 @@ TEST(Nvml, ReportsHealth) {
   EXPECT_DOUBLE_EQ(nvml->power_capped_s().value_or(0), 1.5);
   EXPECT_DOUBLE_EQ(nvml->heat_capped_s().value_or(0), 0.25);
   EXPECT_EQ(nvml->corrected_errors(), 12);
+  EXPECT_EQ(nvml->remapped_rows().at("uncorrected"), 1);
+  EXPECT_EQ(nvml->xids(), 0U);
+  EXPECT_EQ(nvml->xids(), 2U) << "two happened since";
+  EXPECT_EQ(nvml->xids(), 2U);
 }
 
 TEST(Nvml, ClockEventsHaveAnOlderName) {

@@ -1,0 +1,74 @@
+#include "harness/cli/soak/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "harness/base/printable.hpp"
+#include "harness/cli/text_table.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr std::size_t kMostUnits = 8;  // numbers of multiprocessors in a cell
+
+std::string units_text(const SoakCount& count) {
+  const std::vector<std::int64_t> units(count.units.begin(), count.units.end());
+  if (units.empty()) return "-";
+  if (units.size() <= kMostUnits) return fmt::format("{}", fmt::join(units, ","));
+  return fmt::format("{} of them", units.size());
+}
+
+std::string slower_text(const SoakReport& report, const SoakCount& count) {
+  const std::optional<double> slower = count.slower();
+  if (!slower) return "";
+  return fmt::format("{:+.1f} %{}", 100 * *slower, report.is_slow(count) ? " slow" : "");
+}
+
+std::string time_text(const std::optional<double>& seconds) {
+  return seconds ? with_unit(*seconds, "s") : "";
+}
+
+}  // namespace
+
+std::string soak_verdict(const SoakReport& report) {
+  double bytes = 0;
+  std::int64_t bits = 0;
+  for (const SoakCount& count : report.counts()) {
+    bytes += count.bytes;
+    bits += count.bits;
+  }
+  const std::string found =
+      report.mismatches() == 0
+          ? "no wrong bits"
+          : fmt::format("WRONG: {} in {} ", counted(static_cast<std::size_t>(bits), "wrong bit"),
+                        counted(static_cast<std::size_t>(report.mismatches()), "mismatch"));
+  std::string text = fmt::format("{} in {} that were compared, in {:.3g} min", printable(found),
+                                 with_unit(bytes, "B"), report.elapsed_s() / 60);
+  if (!report.finished()) text += "; the soak did not finish";
+  return text;
+}
+
+std::string soak_text(const SoakReport& report) {
+  std::vector<Texts> table{{"kernel or pattern", "launches", "compared", "time", "last round",
+                            "mismatches", "words", "bits", "SM"}};
+  for (const SoakCount& count : report.counts()) {
+    table.push_back({printable(count.id), std::to_string(count.launches),
+                     with_unit(count.bytes, "B"), time_text(count.fastest_s),
+                     slower_text(report, count), std::to_string(count.mismatches),
+                     std::to_string(count.words), std::to_string(count.bits), units_text(count)});
+  }
+  std::string text = padded_table(table);
+  for (const std::string& what : report.left_out()) {
+    text += fmt::format("left out {}\n", printable(what));
+  }
+  for (const std::string& fault : report.faults()) {
+    text += fmt::format("FAULT: {}\n", printable(fault));
+  }
+  return text + soak_verdict(report) + '\n';
+}
+
+}  // namespace ridgebench

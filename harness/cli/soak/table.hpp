@@ -1,0 +1,16 @@
+// What a soak found, as text.
+#pragma once
+
+#include <string>
+
+#include "harness/results/soak_report.hpp"
+
+namespace ridgebench {
+
+// The table of kernels and patterns, what was left out, and the verdict in one line.
+std::string soak_text(const SoakReport& report);
+
+// The verdict: "no wrong bits in 12 TB that were compared, in 30 min".
+std::string soak_verdict(const SoakReport& report);
+
+}  // namespace ridgebench

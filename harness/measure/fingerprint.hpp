@@ -1,0 +1,29 @@
+// The bits of a row in 64 bits. Two devices of a model whose rows of one program differ in them do
+// not compute the same: one of them is wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/device/device_memory.hpp"
+#include "harness/measure/buffers.hpp"
+#include "harness/measure/problem.hpp"
+
+namespace ridgebench {
+
+// The first dimension of an operation whose outputs have one row for each multiprocessor, which
+// computed it from inputs that are the same for all.
+inline constexpr std::string_view kUnitsDimension = "units";
+bool has_a_row_per_unit(const Shape& shape);
+
+// 16 hexadecimal digits: the checksum of all outputs of a buffer set.
+std::string fingerprint_of(DeviceMemory& memory, const Problem& problem, const BufferSet& set);
+
+// The same of each row of the outputs: row number n is that of multiprocessor n. Empty for an
+// operation that does not tell them apart.
+std::vector<std::string> unit_fingerprints_of(DeviceMemory& memory, const Problem& problem,
+                                              const BufferSet& set);
+
+}  // namespace ridgebench

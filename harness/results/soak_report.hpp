@@ -1,0 +1,89 @@
+// soak.jsonl, the log of a soak, and what it adds up to. Each line is an event:
+//   begin      the device, the planned seconds, the bytes of memory under test, the kernels, and
+//              the share by which the last round of a kernel may be slower than its fastest one
+//   left_out   a kernel that the soak does not launch, and why; `wrong` if its outputs are
+//   mismatch   a launch or a pattern with wrong bits: phase, words, bits, multiprocessors; the
+//   first
+//              thousand also have addresses, flipped bits, clock, temperature and power
+//   fault      a counter of the device that grew: ECC errors, remapped rows, XIDs
+//   progress   after each round and at the end: launches, compared bytes and time of each kernel
+//   end        the elapsed seconds, and whether the soak was interrupted
+// A process that is killed loses the launches since the last `progress`, and no mismatch.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+
+// True for a number of a device's state that grows only with a fault of the hardware.
+bool is_fault_counter(std::string_view name);
+
+// A kernel, or a pattern of memory.
+struct SoakCount {
+  std::string id;
+  std::int64_t launches = 0;
+  double bytes = 0;             // that were compared
+  std::int64_t mismatches = 0;  // launches with wrong bits
+  std::int64_t words = 0;
+  std::int64_t bits = 0;
+  std::set<std::int64_t> units = {};  // multiprocessors with wrong bits
+  // Median of the launches of the fastest round and of the last one, in seconds.
+  std::optional<double> fastest_s = std::nullopt;
+  std::optional<double> last_s = std::nullopt;
+
+  // Share by which the last round was slower than the fastest one; empty before the second.
+  [[nodiscard]] std::optional<double> slower() const;
+};
+
+class SoakReport {
+ public:
+  // Adds an event. Throws UsageError, which begins with `origin`, for a line that is none.
+  void add(const nlohmann::json& event, const std::string& origin);
+
+  [[nodiscard]] const std::vector<SoakCount>& counts() const { return counts_; }
+  [[nodiscard]] std::int64_t mismatches() const;
+  [[nodiscard]] double elapsed_s() const { return elapsed_s_; }
+  [[nodiscard]] const std::string& device() const { return device_; }
+  // One sentence for each counter of faults that grew, and for each kernel that was left out.
+  [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
+  [[nodiscard]] bool finished() const { return ended_ && !interrupted_; }
+
+  // True if the last round of a kernel is slower than its fastest one by more than the share that
+  // the soak allows.
+  [[nodiscard]] bool is_slow(const SoakCount& count) const;
+  // row_failed for wrong bits and for a fault of the device, regression for a slow kernel,
+  // undecided for a soak that did not finish or launched nothing. Memory corrects the errors of
+  // `ecc_corrected` itself: they are reported only.
+  [[nodiscard]] ExitCode exit_code() const;
+  // The answer of `ridgebench soak --json`.
+  [[nodiscard]] nlohmann::ordered_json to_json() const;
+
+ private:
+  SoakCount& count_of(const std::string& id);
+
+  std::vector<SoakCount> counts_;
+  std::vector<std::string> faults_;
+  std::vector<std::string> left_out_;
+  std::string device_;
+  std::optional<double> slow_share_;  // empty: nothing is slow
+  double seconds_ = 0;
+  double memory_bytes_ = 0;
+  double elapsed_s_ = 0;
+  bool wrong_ = false;
+  bool ended_ = false;
+  bool interrupted_ = false;
+};
+
+// The log of a folder. A last line without its newline is dropped. Throws UsageError.
+SoakReport read_soak(const std::string& directory);
+
+}  // namespace ridgebench
