@@ -271,6 +271,9 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
       ->transform(whole_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers")->type_name("FILL");
   chosen.push_back(command->add_flag("--no-early", options->no_early, kNoEarlyHelp));
+  chosen.push_back(command->add_flag(
+      "--fingerprint", request.fingerprint,
+      "Only rows whose bits repeat, and the product of each multiprocessor, to compare devices"));
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   add("--ceilings", request.ceilings, "Results folder with ceilings to use")

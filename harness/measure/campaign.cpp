@@ -13,6 +13,7 @@
 #include "harness/base/process.hpp"
 #include "harness/device/isolated/kernel_process.hpp"
 #include "harness/measure/crash.hpp"
+#include "harness/measure/fingerprint.hpp"
 #include "harness/measure/kept_state.hpp"
 #include "harness/measure/preparation.hpp"
 #include "harness/measure/sampling/sustained.hpp"
@@ -61,7 +62,9 @@ class Choice {
         ceilings_(all_.begin(), std::ranges::partition_point(all_, &Case::is_ceiling)),
         named_(!request.names.empty()),
         lectures_(request.profile == Profile::lecture && request.filter.empty()),
-        brief_(!at_least_standard(request.profile) && request.filter.empty() && !named_) {
+        brief_(!at_least_standard(request.profile) && request.filter.empty() && !named_),
+        fingerprint_(request.fingerprint) {
+    if (fingerprint_) take_units(device);
     std::copy_if(all_.begin() + std::ssize(ceilings_), all_.end(), std::back_inserter(kernels_),
                  [this](const Case& c) { return chooses(c); });
   }
@@ -69,7 +72,9 @@ class Choice {
   // In the order of measurement.
   void add(std::uint64_t seed, const std::function<bool(const Case&)>& have_ceiling) {
     std::vector<Case> controls;
+    chosen_->cases.insert(chosen_->cases.end(), units_.begin(), units_.end());
     for (const Case& ceiling : ceilings_) {
+      if (fingerprint_ && has_a_row_per_unit(ceiling.shape)) continue;
       const bool asked = !named_ && !lectures_ && filter_->matches(ceiling.id());
       if (!asked && (!needed(ceiling) || have_ceiling(ceiling))) continue;
       if (asked && !chooses(ceiling)) continue;
@@ -86,7 +91,13 @@ class Choice {
   }
 
  private:
+  // The product of each multiprocessor, which the profiles up to standard leave out.
+  void take_units(Device& device) {
+    units_ = enumerate_cases(Registry::instance(), device, Profile::standard, {});
+    std::erase_if(units_, [](const Case& c) { return !has_a_row_per_unit(c.shape); });
+  }
   bool chooses(const Case& c) {
+    if (fingerprint_ && c.technique.order_dependent) return false;
     if (!filter_->matches(c.id()) || left_out_unless_named(c, selection_, *filter_)) return false;
     if (!brief_ || !left_out_of_quick(c, all_)) return true;
     ++chosen_->left_out;
@@ -110,9 +121,11 @@ class Choice {
   std::vector<Case> all_;
   std::span<const Case> ceilings_;
   std::vector<Case> kernels_;
-  bool named_;     // the user named kernels, which leaves the ceilings that they need
-  bool lectures_;  // the profile leaves them too
+  std::vector<Case> units_;  // the products of each multiprocessor, for fingerprints
+  bool named_;               // the user named kernels, which leaves the ceilings that they need
+  bool lectures_;            // the profile leaves them too
   bool brief_;
+  bool fingerprint_;
 };
 
 // Throws UsageError.

@@ -10,6 +10,7 @@
 #include "harness/device/isolated/remote_launch.hpp"
 #include "harness/device/own_work.hpp"
 #include "harness/measure/failure.hpp"
+#include "harness/measure/fingerprint.hpp"
 #include "harness/measure/probing/probes.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "harness/measure/sampling/telemetry_scope.hpp"
@@ -113,6 +114,11 @@ void Measurer::run_phases(Record& record, const Case& c, const Problem& problem,
   if (!wrong) wrong = probes.check(*record.verify);
   if (!wrong && own) wrong = changed_input(inputs);
   if (wrong) return fail(record, Status::wrong, *wrong);
+  if (!c.technique.order_dependent) {
+    record.fingerprint = fingerprint_of(device_->memory(), problem, bound.sets().front());
+    scope.unit_fingerprints =
+        unit_fingerprints_of(device_->memory(), problem, bound.sets().front());
+  }
   judge_samples(record, bound, samples);
   if (probes.few()) record.flags.emplace_back(kFewProbes);
   if (record.time) doubt_time(record, seen_s(bound.rotation()));

@@ -210,6 +210,7 @@ ordered_json make_environment(const RunRequest& request, const MachineFacts& bef
       {"seed", request.seed},
       {"fill", name(request.fill)},
       {"early_launches", request.early_launches},
+      {"fingerprint", request.fingerprint},
       {"budget_s", nullable(request.budget_s)},
       {"roof", given(request.roof)},
       {"ceilings", given(request.ceilings)},

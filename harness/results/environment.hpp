@@ -43,6 +43,8 @@ struct RunRequest {
   std::uint64_t seed = 1;
   Fill fill = Fill::normal;
   bool early_launches = true;  // see Queue::early_launches
+  // Only rows whose bits repeat, and the product of each multiprocessor (fingerprint.hpp).
+  bool fingerprint = false;
   std::optional<double> budget_s;
   std::string roof;      // data sheet to draw next to the measured roofs; empty: none
   std::string ceilings;  // results directory whose ceilings are used; empty: own ones

@@ -101,6 +101,7 @@ struct Record {
   std::optional<RecordedRoof> roof;
   std::optional<SecondLook> second_look;
   std::optional<Verification> verify;
+  std::optional<std::string> fingerprint = std::nullopt;
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> flags;
 
@@ -190,6 +191,7 @@ inline constexpr KeyList kRecordKeys{
     Key{"roof", &Record::roof, "", "the measured ceilings that the row was judged by"},
     Key{"second_look", &Record::second_look, "", "the row and its ceilings measured again, because it was more than 10 % above one of them; null if it was not", {}, Absence::not_in_oldest},
     Key{"verify", &Record::verify, "", "the comparison with the reference; null if nothing was checked"},
+    Key{"fingerprint", &Record::fingerprint, "", "64-bit sum of the bits of all outputs of the first buffer set, in hexadecimal; null if the technique may add in another order each time", {}, Absence::not_in_oldest},
     Key{"telemetry", &Record::telemetry, "", "what the device reported while the row ran; see below"},
     Key{"flags", &Record::flags, "", "remarks; see below"},
 };

@@ -25,6 +25,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.accumulator_bits = 23;
   r.isa = Isa::v3;
   r.held_back_by = "OPENBLAS_CORETYPE=Prescott";
+  r.fingerprint = "00112233445566aa";
   r.shape = Shape({{"n", 1000}}, Layout::nt);
   r.regime = Regime::steady;
   r.flops = 3000;

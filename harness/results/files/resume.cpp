@@ -94,6 +94,7 @@ RunRequest read_request(const std::string& results_directory) {
   request.seed = static_cast<std::uint64_t>(json.number("seed", {0, kLargestCount}));
   request.fill = parse<Fill>(json.text("fill"));
   request.early_launches = !json.holds("early_launches") || json.flag("early_launches");
+  request.fingerprint = json.holds("fingerprint") && json.flag("fingerprint");
   request.budget_s = json.optional_number("budget_s", {0, 1e9});
   request.roof = json.optional_text("roof").value_or("");
   request.ceilings = json.optional_text("ceilings").value_or("");
