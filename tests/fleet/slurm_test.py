@@ -173,6 +173,17 @@ def test_another_driver_is_not_comparable(cluster, tmp_path):
     assert any("driver" in text for group in report["groups"] for text in group["differs"])
 
 
+def test_one_wrong_bit_in_one_multiprocessor_is_found(cluster, tmp_path):
+    cluster.simulate({node: [f"seed={8 * at + index},units=4" + (",wrong_sm=2" if (node, index) == ("gn3", 5) else "") for index in range(8)]
+                      for at, node in enumerate(NODES)})  # fmt: skip
+    fleet = tmp_path / "fleet"
+    cluster.fleet("plan", "--out", fleet, "--limit", "300", "--", "--fingerprint", *ROWS)
+    cluster.measure(fleet)
+    found = json.loads(cluster.fleet("report", fleet, "--json", code=6))["gpus"]
+    (odd,) = (gpu for gpu in found if gpu["state"] != "OK")
+    assert (odd["node"], odd["index"], odd["state"]) == ("gn3", 5, "WRONG") and odd["reason"].startswith("SM 2 computes other bits in unit_products/")
+
+
 def test_no_sbatch_is_left_in_the_path():
     """The packages are unpacked and not installed: scripts/run.sh submits jobs where PATH has an sbatch."""
     assert not str(shutil.which("sbatch") or "").startswith(str(ROOT)) and "SLURM_CONF" not in os.environ

@@ -138,10 +138,13 @@ ExitCode measure_node(const NodeRequest& request, const std::vector<std::string>
   listen_for_signals();
   run.write();
   node::measure(run, request);
-  run.exit = std::max(run.code(), signalled() ? int(ExitCode::undecided) : 0);
+  const node::RowsOfNode rows = node::read_rows(run);
+  const bool wrong = std::ranges::any_of(rows.odd_bits, &node::OddBits::wrong);
+  run.exit = std::max({run.code(), signalled() ? int(ExitCode::undecided) : 0,
+                       wrong ? int(ExitCode::row_failed) : 0});
   run.ended = timestamp();
   run.write();
-  std::cout << node::table_of(run) << std::flush;
+  std::cout << node::table_of(run, rows) << std::flush;
   if (signalled()) {
     print_problem(
         "interrupted; finished rows are kept, `run --resume DIR` measures the rest of one "

@@ -124,7 +124,16 @@ RowsOfNode read_rows(const NodeRun& run) {
     }
     all.rows.push_back(std::move(row));
   }
+  std::vector<std::string> models;
+  std::vector<std::string> names;
+  for (const Gpu& gpu : run.gpus) {
+    models.push_back(json_line(gpu.facts.at("model")));
+    names.push_back(gpu.device());
+  }
   const auto& [isolated, loaded] = records;
+  all.odd_bits = find_odd_bits(
+      {{std::string(name(Pass::isolated)), &isolated}, {std::string(name(Pass::loaded)), &loaded}},
+      models, names);
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
     all.readings.push_back(readings_of(loaded[i].empty() ? isolated[i] : loaded[i]));
   }

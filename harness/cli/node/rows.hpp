@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/node/bits.hpp"
 #include "harness/cli/node/node_run.hpp"
 #include "harness/cli/node/outlier.hpp"
 
@@ -43,9 +44,10 @@ struct RowsOfNode {
   std::vector<Readings> readings;
   // For each GPU, the number of ceilings whose controls moved, from its environment.json.
   std::array<std::vector<std::ptrdiff_t>, kPasses.size()> moved = {};
+  std::vector<OddBits> odd_bits = {};  // by GPU
 };
 
-// Reads the folders of the GPUs. A folder without readable rows has none.
+// Reads the folders of the GPUs, and votes on their bits. A folder without readable rows has none.
 RowsOfNode read_rows(const NodeRun& run);
 
 }  // namespace ridgebench::node

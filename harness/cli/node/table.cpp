@@ -8,7 +8,6 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/machine_facts.hpp"
-#include "harness/cli/node/rows.hpp"
 #include "harness/cli/text_table.hpp"
 #include "roofline/units.hpp"
 
@@ -132,6 +131,12 @@ std::string table_of_gpus(const NodeRun& run, const RowsOfNode& all) {
 // Says what ended a GPU early, where controls moved, and in which rows a GPU is odd.
 std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
   std::string text;
+  for (const OddBits& odd : all.odd_bits) {
+    text += shortened(fmt::format("{}{}: {}", odd.wrong ? "WRONG BITS " : "",
+                                  run.gpus[odd.gpu].device(), printable(odd.text)),
+                      kMostColumns) +
+            "\n";
+  }
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
     const Gpu& gpu = run.gpus[i];
     for (const Pass pass : kPasses) {
@@ -236,8 +241,7 @@ std::string rule_of(const RowsOfNode& all) {
 
 }  // namespace
 
-std::string table_of(const NodeRun& run) {
-  const RowsOfNode all = read_rows(run);
+std::string table_of(const NodeRun& run, const RowsOfNode& all) {
   const std::string size = counted(run.gpus.size(), "GPU") + ", " + counted(all.rows.size(), "row");
   std::string text = fmt::format("node {}: {}; ratio: the rate under load over the rate alone\n",
                                  printable(node_name()), size) +

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
+from .bits import Bits
 from .health import Health
 from .manifest import Manifest
 
@@ -35,6 +36,7 @@ class Reading(NamedTuple):
     events: tuple[str, ...]  # clock events, as NVML names them
     reason: Optional[str]  # why the status is not ok
     power_state: Optional[str] = None  # full_clock, capped or mixed; None if it was not counted
+    bits: Optional[Bits] = None  # of its outputs; None if the row may have others each time
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 GPUs that differ from the fleet in a key that must agree: whether that is news, and how far their rates are from the fleet's.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Iterable, Optional
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from ridgebench.base.command_line import OK
 from ridgebench.base.units import and_more
 from ridgebench.data.power_states import differ
 from ridgebench.data.records import BROKEN
+from ridgebench.judge.comparable import HARD, VARIABLES
 
 from . import peers
+from .bits import Bits, vote
 from .gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
 from .matrix import (
     KEYS, SHEET_FLOOR, Column, Group, Matrix, Scored, below_floor, judged_groups, line_of, make_matrix, of_whole_node, places,
@@ -29,6 +31,9 @@ from .states import (
 _LEAST_SHARE = 0.1  # of all GPUs: the GPUs of another model that are as many are a part of the site, and no slip
 _MOST_KEYS = 3  # that a text names
 _MODEL = "model"
+# What GPUs of one model must share for their bits to be equal. Power, clocks and ECC change no bits.
+_PROGRAM = ("version", "commit")
+_INPUTS = ("driver", "cuda", "cublas", "isa", "threads", VARIABLES, *HARD)
 
 
 def _model_of(group: Group) -> str:
@@ -252,11 +257,42 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
             verdict.severity = WARN if verdict.severity == INFO else verdict.severity
         if of >= 0 and (states := _power_states(verdict, gpus, matrix, groups[of].members)):
             verdict.reason = f"{verdict.reason}; {states}" if verdict.reason else states
-        differs = groups[of].differs if of >= 0 else ()
-        verdict.next = next_step(verdict, fleet, differs, command)
         verdicts.append(verdict)
+    _judge_bits(verdicts, usable)
+    for index, verdict in enumerate(verdicts):
+        of = scored.group_of[index]
+        verdict.next = next_step(verdict, fleet, groups[of].differs if of >= 0 else (), command)
     own = _expected(groups, scored)
     return Assessment(fleet, matrix, groups, scored, verdicts, own)
+
+
+def _comparable_bits(gpus: list[Gpu], usable: list[int]) -> Iterable[dict[str, dict[int, Bits]]]:
+    """The bits by row and GPU, of each set of GPUs of one model and driver branch that ran one program on the same inputs."""
+    sets: dict[Any, dict[str, dict[int, Bits]]] = defaultdict(lambda: defaultdict(dict))
+    for index in usable:
+        gpu = gpus[index]
+        same = (gpu.model, *(gpu.versions.get(key) for key in _PROGRAM), *(gpu.facts.get(key) for key in _INPUTS))
+        for (pass_, row), reading in gpu.readings.items():
+            if reading.bits is not None:
+                sets[same][f"{row} ({pass_})"][index] = reading.bits
+    return sets.values()
+
+
+def _judge_bits(verdicts: list[Verdict], usable: list[int]) -> None:
+    """WRONG for a GPU that most others outvote, and a note where no vote decides."""
+    gpus = [verdict.gpu for verdict in verdicts]
+
+    def name_of(index: int) -> str:
+        return f"{gpus[index].node} GPU {gpus[index].index}"
+
+    for rows in _comparable_bits(gpus, usable):
+        for odd in vote(rows, name_of):
+            verdict = verdicts[odd.gpu]
+            if odd.wrong:
+                becomes(verdict, WRONG, FAIL, odd.text)
+            else:
+                verdict.notes.append(odd.text)
+                verdict.severity = FAIL if verdict.severity == FAIL else WARN
 
 
 def _expected(groups: list[Group], scored: Scored) -> peers.Expected:

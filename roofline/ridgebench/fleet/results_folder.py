@@ -19,6 +19,7 @@ from ridgebench.data.records import BROKEN
 from ridgebench.judge.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
 from ridgebench.judge.consistent import require_rates, require_unchanged
 
+from .bits import bits_of
 from .gpu import Reading
 from .health import Health, during_rows, recorded_of
 
@@ -127,6 +128,7 @@ def _reading_of(record: dict) -> Reading:
         events=tuple(intern(str(event)) for event in telemetry.get("clock_events") or ()),
         reason=one_line(record["reason"])[:LONGEST_REASON] if record["reason"] else None,
         power_state=text_or_none(record.get("power_state")),
+        bits=bits_of(record),
     )
 
 

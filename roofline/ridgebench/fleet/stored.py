@@ -54,17 +54,20 @@ class _Writer:
     def gpu(self, gpu: Gpu) -> dict[str, Any]:
         """The readings by pass: row, status and the other fields of Reading but `unit`, which the row has."""
         passes: dict[str, list[list]] = defaultdict(list)
+        fingerprints: dict[str, list[list]] = defaultdict(list)
         for (pass_name, row), one in gpu.readings.items():
             number = self.rows.number((row, one.unit), {"id": row, "unit": one.unit})
             values = (one.seconds, one.rate, one.cycles, one.clock_hz, one.watts, one.celsius)
             passes[pass_name].append([number, one.status, *map(_rounded, values), list(one.events), one.reason, one.power_state])
+            if one.bits:
+                fingerprints[pass_name].append([number, *one.bits])
         return {
             "node": gpu.node, "index": gpu.index, "uuid_hash": gpu.uuid_hash, "model": gpu.model, "state": gpu.state,
             "reason": gpu.reason, "attempt": gpu.attempt,
             "facts": self.facts.number(tuple(gpu.facts.items()), gpu.facts) if gpu.facts else None,
             "versions": self.versions.number(tuple(gpu.versions.items()), gpu.versions) if gpu.versions else None,
             "health": [one._asdict() for one in gpu.health], "doubted": list(gpu.doubted),
-            "readings": passes, "earlier": self.gpu(gpu.earlier) if gpu.earlier else None,
+            "readings": passes, "fingerprints": fingerprints, "earlier": self.gpu(gpu.earlier) if gpu.earlier else None,
         }  # fmt: skip
 
 
@@ -79,7 +82,7 @@ def _value_of(fleet: Fleet) -> dict[str, Any]:
         "suite": manifest.suite if manifest else None,
         "expected": expected(fleet),
         "states": counts(fleet),
-        "reading": ["row", "status", *(name for name in Reading._fields if name not in ("status", "unit"))],
+        "reading": ["row", "status", *(name for name in Reading._fields if name not in ("status", "unit", "bits"))],
         "rows": writer.rows.values, "facts": writer.facts.values, "versions": writer.versions.values,
         "gpus": gpus,
     }  # fmt: skip

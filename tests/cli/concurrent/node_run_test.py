@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from command_line import DEVICE_LOST, OK, ROOT, ids, read_environment, records, refused, ridgebench, schema
+from command_line import DEVICE_LOST, OK, ROOT, ROW_FAILED, ids, read_environment, records, refused, ridgebench, schema
 from simulated_node import EIGHT, PASSES, ROWS, Node, states_of
 
 ENVIRONMENT, RECORD = schema("environment"), schema("record")
@@ -146,3 +146,34 @@ def test_without_a_gpu_the_code_is_7(tmp_path):
     done = ridgebench("run", "--concurrent", "--out", tmp_path / "node")
     refused(done, "no GPU", code=DEVICE_LOST)
     assert not (tmp_path / "node").exists()
+
+
+BITS = ("--fingerprint", "--filter", "^relu/naive/fp32/", "--budget", "4")
+
+
+def test_a_wrong_multiprocessor_is_found_by_the_bits_of_the_others(tmp_path):
+    texts = [f"{text},units=4" for text in EIGHT[:3]]
+    texts[1] += ",wrong_sm=2"
+    node = Node(tmp_path, texts)
+    done = node.run(*BITS)
+    assert done.returncode == ROW_FAILED == node.read()["exit"]
+    assert re.search(r"^WRONG BITS sim:1: SM 2 computes other bits in unit_products/by_thread/", done.stdout, re.MULTILINE)
+    assert done.stdout.count("WRONG BITS") == 1
+
+
+def test_two_gpus_with_other_bits_cannot_vote(tmp_path):
+    node = Node(tmp_path, ["seed=1,units=2", "seed=2,units=2,wrong_sm=1"])
+    done = node.run("--filter", "^relu/naive/fp32/", "--budget", "4")
+    assert done.returncode == OK and "two GPUs cannot vote" in done.stdout and "WRONG" not in done.stdout
+
+
+def test_healthy_gpus_have_equal_bits(tmp_path):
+    node = Node(tmp_path, EIGHT[:3])
+    done = node.run(*BITS)
+    assert done.returncode == OK and "bits" not in done.stdout
+    folders = [node.folder / which / f"sim-{index}" for which in PASSES for index in range(3)]
+    found = [{row["id"].split("@")[0]: row["fingerprint"] for row in records(folder)} for folder in folders]
+    assert all(one == found[0] for one in found) and any(row.startswith("unit_products/") for row in found[0])
+    assert all(re.fullmatch("[0-9a-f]{16}", bits) for bits in found[0].values())
+    units = [row["telemetry"]["unit_fingerprints"] for row in records(folders[0]) if row["op"] == "unit_products"]
+    assert len(units) == 3 and all(len(set(one)) == 1 for one in units)

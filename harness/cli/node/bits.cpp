@@ -1,0 +1,129 @@
+#include "harness/cli/node/bits.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace ridgebench::node {
+namespace {
+
+using Votes = std::map<std::string, std::size_t>;  // by fingerprint
+
+constexpr std::size_t kFewestVotes = 3;  // two that differ cannot vote
+constexpr std::size_t kMostUnits = 8;    // that a text lists
+
+// The fingerprint of more than half of the votes; empty without one.
+std::optional<std::string> majority(const Votes& votes) {
+  std::size_t total = 0;
+  for (const auto& [fingerprint, count] : votes) total += count;
+  const auto most = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; });
+  if (total < kFewestVotes || 2 * most->second <= total) return std::nullopt;
+  return most->first;
+}
+
+std::string units_text(const std::vector<std::size_t>& units) {
+  const std::span<const std::size_t> shown(units.data(), std::min(units.size(), kMostUnits));
+  std::string text = fmt::format("SM {}", fmt::join(shown, ", "));
+  if (units.size() > kMostUnits) text += fmt::format(" and {} more", units.size() - kMostUnits);
+  return text;
+}
+
+// The multiprocessors of all GPUs vote together.
+std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsOfRow> bits) {
+  Votes votes;
+  for (const BitsOfRow& one : bits) {
+    for (const std::string& unit : one.units) ++votes[unit];
+  }
+  std::vector<OddBits> odd;
+  const auto right = votes.empty() ? std::nullopt : majority(votes);
+  if (!right) return odd;
+  for (const BitsOfRow& one : bits) {
+    std::vector<std::size_t> units;
+    for (std::size_t i = 0; i < one.units.size(); ++i) {
+      if (one.units[i] != *right) units.push_back(i);
+    }
+    if (units.empty()) continue;
+    odd.push_back(
+        {one.gpu, true,
+         fmt::format("{} computes other bits in {} ({})", units_text(units), row, one.pass)});
+  }
+  return odd;
+}
+
+}  // namespace
+
+std::vector<OddBits> vote_on_row(const std::string& row, std::span<const BitsOfRow> bits,
+                                 const std::vector<std::string>& names) {
+  std::vector<OddBits> odd = vote_on_units(row, bits);
+  Votes votes;
+  std::set<std::size_t> gpus;
+  for (const BitsOfRow& one : bits) {
+    ++votes[one.fingerprint];
+    gpus.insert(one.gpu);
+  }
+  if (votes.size() < 2) return odd;
+  // A GPU that differs from itself is wrong, whatever the others say.
+  const auto right = gpus.size() < kFewestVotes ? std::nullopt : majority(votes);
+  for (const BitsOfRow& one : bits) {
+    const auto known = [&](const OddBits& other) { return other.gpu == one.gpu; };
+    if (std::ranges::any_of(odd, known)) continue;
+    const bool moves = std::ranges::any_of(bits, [&](const BitsOfRow& other) {
+      return other.gpu == one.gpu && other.fingerprint != one.fingerprint;
+    });
+    if (right && one.fingerprint != *right) {
+      odd.push_back(
+          {one.gpu, true,
+           fmt::format("other bits than most of {} GPUs in {} ({})", gpus.size(), row, one.pass)});
+    } else if (moves && !right) {
+      odd.push_back({one.gpu, true, fmt::format("other bits under load than alone in {}", row)});
+    } else if (!right && gpus.size() == 2) {
+      const std::size_t other = *gpus.begin() == one.gpu ? *gpus.rbegin() : *gpus.begin();
+      odd.push_back(
+          {one.gpu, false,
+           fmt::format("other bits than {} in {}: two GPUs cannot vote", names[other], row)});
+    } else if (!right) {
+      odd.push_back({one.gpu, false,
+                     fmt::format("{} GPUs have different bits in {}, and no bits have a majority",
+                                 gpus.size(), row)});
+    }
+  }
+  return odd;
+}
+
+std::vector<OddBits> find_odd_bits(const std::map<std::string, const RecordsOfPass*>& records,
+                                   const std::vector<std::string>& models,
+                                   const std::vector<std::string>& names) {
+  // Model, row and choice: GPUs whose bits must agree.
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<BitsOfRow>> rows;
+  for (const auto& [pass, gpus] : records) {
+    for (std::size_t gpu = 0; gpu < gpus->size(); ++gpu) {
+      for (const auto& [id, record] : (*gpus)[gpu]) {
+        if (!record.fingerprint) continue;
+        rows[{models[gpu], id, record.choice.value_or("")}].push_back(
+            {gpu, pass, *record.fingerprint,
+             record.telemetry.value("unit_fingerprints", std::vector<std::string>())});
+      }
+    }
+  }
+  std::map<std::size_t, std::vector<OddBits>> found;
+  for (const auto& [key, bits] : rows) {
+    for (OddBits& odd : vote_on_row(std::get<1>(key), bits, names)) {
+      found[odd.gpu].push_back(std::move(odd));
+    }
+  }
+  std::vector<OddBits> gravest;
+  for (auto& [gpu, odd] : found) {
+    std::ranges::stable_sort(odd, std::ranges::greater(), [](const OddBits& one) {
+      return std::pair(one.wrong, one.text.starts_with("SM "));
+    });
+    gravest.push_back(odd.front());
+    if (odd.size() > 1) gravest.back().text += fmt::format(" and {} more", odd.size() - 1);
+  }
+  return gravest;
+}
+
+}  // namespace ridgebench::node

@@ -1,0 +1,121 @@
+"""Which GPU computes other bits than its peers, and on which multiprocessor: a vote over the fingerprints of the rows.
+
+GPUs of one model that run one program with the same inputs leave the same bits in each row whose technique adds in one
+order. The product of each multiprocessor (`run --fingerprint`) has one result for each of them, and all are equal.
+"""
+
+from collections import Counter
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence
+
+from ridgebench.base.units import and_more, counted
+
+_MOST_UNITS = 8  # that a text lists
+_FEWEST_VOTES = 3  # two that differ cannot vote
+
+
+class Bits(NamedTuple):
+    """The bits of a row on one GPU."""
+
+    fingerprint: str
+    choice: Optional[str]  # of the technique: another tile adds in another order
+    unit: Optional[str] = None  # fingerprint of most multiprocessors; None for a row that does not tell them apart
+    odd_units: tuple[tuple[int, str], ...] = ()  # number and fingerprint of the others
+    units: int = 0  # multiprocessors
+
+
+class _Odd(NamedTuple):
+    """A GPU whose bits are not those of the majority. wrong: the vote has a majority that differs."""
+
+    gpu: int
+    wrong: bool
+    text: str
+
+
+def bits_of(record: Mapping[str, Any]) -> Optional[Bits]:
+    """The bits of a record; None without a fingerprint. Raises ValueError and TypeError for malformed ones."""
+    fingerprint = _fingerprint(record.get("fingerprint"))
+    if fingerprint is None or record["status"] != "ok":
+        return None
+    choice = record.get("choice")
+    units = (record["telemetry"] or {}).get("unit_fingerprints")
+    if not units:
+        return Bits(fingerprint, None if choice is None else str(choice))
+    known = [str(_fingerprint(unit)) for unit in units]
+    most = Counter(known).most_common(1)[0][0]
+    return Bits(fingerprint, None if choice is None else str(choice), most,
+                tuple((number, unit) for number, unit in enumerate(known) if unit != most), len(known))  # fmt: skip
+
+
+def _fingerprint(value: Any) -> Optional[str]:
+    if value is None:
+        return None
+    if not (isinstance(value, str) and len(value) == 16 and set(value) <= set("0123456789abcdef")):
+        raise ValueError(f"fingerprint is {value!r}; allowed: null or 16 hexadecimal digits")
+    return value
+
+
+def _units_text(units: Sequence[int]) -> str:
+    shown = ", ".join(map(str, units[:_MOST_UNITS]))
+    return f"SM {shown}{and_more(len(units) - _MOST_UNITS)}"
+
+
+def _majority(votes: Counter) -> Optional[str]:
+    """The fingerprint of more than half of the votes, of three at least."""
+    total = sum(votes.values())
+    first, count = votes.most_common(1)[0]
+    return first if total >= _FEWEST_VOTES and 2 * count > total else None
+
+
+def _vote_on_units(row: str, of_row: Mapping[int, Bits]) -> Iterable[_Odd]:
+    """The multiprocessors of all GPUs vote together, because their inputs are the same."""
+    votes: Counter = Counter()
+    for bits in of_row.values():
+        votes[bits.unit] += bits.units - len(bits.odd_units)
+        votes.update(unit for _, unit in bits.odd_units)
+    right = _majority(votes)
+    for index, bits in of_row.items():
+        if right is None or (bits.unit == right and not bits.odd_units):
+            continue
+        if bits.unit == right:
+            yield _Odd(index, True, f"{_units_text([number for number, _ in bits.odd_units])} computes other bits in {row}")
+        else:
+            yield _Odd(index, True, f"most SMs compute other bits than those of the other GPUs in {row}")
+
+
+def _vote_on_gpus(row: str, of_row: Mapping[int, Bits], name_of: Callable[[int], str]) -> Iterable[_Odd]:
+    votes = Counter(bits.fingerprint for bits in of_row.values())
+    if len(votes) == 1:
+        return
+    right = _majority(votes)
+    for index, bits in of_row.items():
+        if right is None and len(of_row) == 2:
+            other = next(name_of(one) for one in of_row if one != index)
+            yield _Odd(index, False, f"other bits than {other} in {row}: two GPUs cannot vote")
+        elif right is None:
+            yield _Odd(index, False, f"{counted(len(of_row), 'GPU')} have different bits in {row}, and no bits have a majority")
+        elif bits.fingerprint != right:
+            yield _Odd(index, True, f"other bits than {votes[right]} of {counted(len(of_row), 'GPU')} in {row}")
+
+
+def vote(rows: Mapping[str, Mapping[int, Bits]], name_of: Callable[[int], str]) -> list[_Odd]:
+    """One finding for each GPU whose bits differ. rows: the bits by row and number of the GPU, of comparable GPUs.
+
+    name_of: the name of a GPU in a text.
+    """
+    found: dict[int, list[_Odd]] = {}
+    for row, all_bits in sorted(rows.items()):
+        for choice in sorted({bits.choice for bits in all_bits.values()}, key=str):
+            of_row = {index: bits for index, bits in all_bits.items() if bits.choice == choice}
+            by_unit = {index: bits for index, bits in of_row.items() if bits.unit is not None}
+            odd = list(_vote_on_units(row, by_unit)) if by_unit else []
+            known = {one.gpu for one in odd}
+            odd += [one for one in _vote_on_gpus(row, of_row, name_of) if one.gpu not in known]
+            for one in odd:
+                found.setdefault(one.gpu, []).append(one)
+    return [_first_of(all_odd) for _, all_odd in sorted(found.items())]
+
+
+def _first_of(odd: list[_Odd]) -> _Odd:
+    """The gravest finding of a GPU, one with a multiprocessor if there is any, and the number of the others."""
+    order = sorted(odd, key=lambda one: (not one.wrong, "SM" not in one.text))
+    return order[0]._replace(text=order[0].text + and_more(len(odd) - 1, "in "))
