@@ -4,7 +4,7 @@ import json
 import signal
 
 import pytest
-from command_line import OK, ROW_FAILED, UNDECIDED, environment, finish, one_line, refused, ridgebench, schema, start, strict_json, wait_until
+from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, environment, finish, one_line, refused, ridgebench, schema, start, strict_json, wait_until
 
 SMALL = ("--minutes", "0.02", "--format", "bf16", "--memory", "2%")
 SIM = ("soak", "--device", "sim", *SMALL)
@@ -103,6 +103,12 @@ def test_kill_loses_no_mismatch(tmp_path):
     counted = len(_mismatches(map(json.loads, lines)))
     done = ridgebench("soak", "--read", tmp_path / "soak", "--json")
     assert done.returncode == ROW_FAILED and strict_json(done.stdout)["mismatches"] == counted > 20
+
+
+def test_a_lost_device_keeps_the_log(tmp_path):
+    done = ridgebench("soak", "--device", "sim:lose=40", *SMALL, "--out", tmp_path / "soak", env=environment(RIDGEBENCH_INJECT_FAULT="once"))
+    assert done.returncode == DEVICE_LOST and "WRONG: 1 wrong bit in 1 mismatch" in done.stdout and "was lost" in done.stderr
+    assert strict_json(ridgebench("soak", "--read", tmp_path / "soak", "--json").stdout)["mismatches"] == 1
 
 
 def test_an_interrupted_soak_without_errors_is_undecided(tmp_path):

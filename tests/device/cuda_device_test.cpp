@@ -109,6 +109,52 @@ TEST_F(Memory, AChecksumChangesWithAnyByteAndWithTheirOrder) {
             device().memory().checksum(array.region().first(kElements - 8)));
 }
 
+TEST_F(Memory, FindsWrongBitsAsAHostDoes) {
+  constexpr std::size_t bytes = (std::size_t{1} << 20U) - 3;  // the last word lacks bytes
+  const DeviceArray found(device(), bytes);
+  const DeviceArray expected(device(), bytes);
+  const std::array all{found.region(), expected.region()};
+  device().memory().set(all, 0x5A);
+  EXPECT_EQ(device().memory().compare(all[0], all[1]).words, 0);
+  constexpr std::array changed{std::byte{0x5B}};
+  for (const std::size_t at : {std::size_t{0}, bytes / 2, bytes - 1}) {
+    device().memory().write(found.data() + at, changed);
+  }
+  HostMemory host(4);
+  HostBuffer a;
+  HostBuffer b;
+  const auto on_host = [&](const DeviceMemory::Region& region, HostBuffer& copy) {
+    const std::byte* const data = device().memory().on_host({&region, 1}, copy);
+    return std::vector<std::byte>(data, data + bytes);
+  };
+  std::vector<std::byte> host_found = on_host(all[0], a);
+  std::vector<std::byte> host_expected = on_host(all[1], b);
+  const WrongBits wrong = device().memory().compare(all[0], all[1]);
+  const WrongBits right = host.compare(host_found, host_expected);
+  EXPECT_EQ(wrong.words, 3);
+  EXPECT_EQ(wrong.bits, right.bits);
+  ASSERT_EQ(wrong.first.size(), right.first.size());
+  for (std::size_t i = 0; i < right.first.size(); ++i) {
+    EXPECT_EQ(wrong.first[i].index, right.first[i].index);
+    EXPECT_EQ(wrong.first[i].found, right.first[i].found);
+  }
+  EXPECT_EQ(device().memory().checksum(all[0]), host.checksum(host_found));
+}
+
+TEST_F(Memory, FindsWordsOffAPattern) {
+  const DeviceArray array(device(), 1 << 20U);
+  constexpr std::array changed{std::byte{0x5B}, std::byte{0x5B}};
+  for (std::size_t kind = 0; kind < names_of(PatternKind{}).names.size(); ++kind) {
+    const MemoryPattern pattern{.kind = static_cast<PatternKind>(kind), .seed = 3};
+    device().memory().write_pattern(array.region(), pattern);
+    EXPECT_EQ(device().memory().compare(array.region(), pattern).words, 0) << kind;
+    device().memory().write(array.data() + 800, changed);
+    const WrongBits wrong = device().memory().compare(array.region(), pattern);
+    ASSERT_EQ(wrong.words, 1) << kind;
+    EXPECT_EQ(wrong.first.front().index, 100U);
+  }
+}
+
 TEST_F(Memory, FindsTheLargestDifferenceAsAHostDoes) {
   const DeviceArray x(device(), kElements * 2);
   const DeviceArray y(device(), kElements * 2);

@@ -97,9 +97,8 @@ void print_cases(const std::vector<Case>& cases, const Device& device,
 }
 
 // Runs the soak; each event goes to the folder before the report counts it.
-SoakReport soak(Device& device, const std::vector<Case>& cases, const SoakSettings& settings,
-                ResultsDirectory& directory) {
-  SoakReport report;
+void soak(Device& device, const std::vector<Case>& cases, const SoakSettings& settings,
+          ResultsDirectory& directory, SoakReport& report) {
   Progress progress(0);
   const auto log = [&](const nlohmann::ordered_json& event) {
     directory.append(event);
@@ -120,7 +119,6 @@ SoakReport soak(Device& device, const std::vector<Case>& cases, const SoakSettin
   });
   soak.run(cases);
   watchdog.stop();
-  return report;
 }
 
 ExitCode run_soak(const SoakOptions& options, const std::vector<std::string>& command_line) {
@@ -152,7 +150,13 @@ ExitCode run_soak(const SoakOptions& options, const std::vector<std::string>& co
   note_without_lock(directory);
   directory.write_environment(environment);
   listen_for_signals();
-  const SoakReport report = soak(device, cases, settings, directory);
+  SoakReport report;
+  try {
+    soak(device, cases, settings, directory, report);
+  } catch (...) {
+    static_cast<void>(print(report, options.json));
+    throw;
+  }
   if (report.finished()) {
     end_environment(environment, read_machine(devices), clock.seconds());
     directory.write_environment(environment);

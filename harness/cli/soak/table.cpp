@@ -46,10 +46,8 @@ std::string soak_verdict(const SoakReport& report) {
           ? "no wrong bits"
           : fmt::format("WRONG: {} in {} ", counted(static_cast<std::size_t>(bits), "wrong bit"),
                         counted(static_cast<std::size_t>(report.mismatches()), "mismatch"));
-  std::string text = fmt::format("{} in {} that were compared, in {:.3g} min", printable(found),
-                                 with_unit(bytes, "B"), report.elapsed_s() / 60);
-  if (!report.finished()) text += "; the soak did not finish";
-  return text;
+  return fmt::format("{} in {} that were compared, in {:.3g} min", printable(found),
+                     with_unit(bytes, "B"), report.elapsed_s() / 60);
 }
 
 std::string soak_text(const SoakReport& report) {
@@ -68,7 +66,8 @@ std::string soak_text(const SoakReport& report) {
   for (const std::string& fault : report.faults()) {
     text += fmt::format("FAULT: {}\n", printable(fault));
   }
-  return text + soak_verdict(report) + '\n';
+  const char* const early = report.finished() ? "" : "; the soak did not finish";
+  return fmt::format("{}{}{}\n", text, soak_verdict(report), early);
 }
 
 }  // namespace ridgebench

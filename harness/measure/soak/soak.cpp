@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "harness/base/statistics.hpp"
 #include "harness/device/own_work.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/soak_report.hpp"
+#include "kernels/common/error.hpp"
 #include "roofline/nullable.hpp"
 
 namespace ridgebench {
@@ -122,33 +124,48 @@ void Soak::begin(const std::vector<Case>& cases) {
         {"seed", settings_.seed},
         {"memory_bytes", memory_->bytes()},
         {"units", std::move(units)}});
-  for (const LeftOut& what : left_out) {
-    log_({{"event", "left_out"}, {"id", what.id}, {"reason", what.reason}, {"wrong", what.wrong}});
-  }
+  for (const LeftOut& what : left_out) log_left_out(what);
   add_faults(health_, device_->state());
   health_s_ = device_->now_s();
 }
 
-void Soak::verify_units() {
-  std::erase_if(units_, [&](const std::unique_ptr<SoakUnit>& unit) {
-    if (stop_()) return false;
+std::optional<LeftOut> Soak::verify(SoakUnit& unit) {
+  LeftOut failure{.id = unit.id(), .reason = "", .wrong = false};
+  try {
     std::vector<WrongOutput> outvoted;
-    std::optional<std::string> wrong = unit->keep_verified(outvoted);
-    if (!outvoted.empty()) report(unit->id(), SoakPhase::verify, outvoted);
+    const std::optional<std::string> wrong = unit.keep_verified(outvoted);
+    if (!outvoted.empty()) report(unit.id(), SoakPhase::verify, outvoted);
     check_.forget_references();
     check_.input_copies().clear();
     if (!wrong) {
-      static_cast<void>(step(*unit, SoakPhase::verify));
-      return false;
+      static_cast<void>(step(unit, SoakPhase::verify));
+      return std::nullopt;
     }
-    log_({{"event", "left_out"}, {"id", unit->id()}, {"reason", *wrong}, {"wrong", true}});
-    return true;
+    failure.reason = *wrong;
+    failure.wrong = true;
+  } catch (const OutOfMemory& error) {
+    failure.reason = error.what();
+  } catch (const std::bad_alloc&) {
+    failure.reason = "the host has too little memory for its reference";
+  }
+  return failure;
+}
+
+void Soak::verify_units() {
+  std::erase_if(units_, [&](const std::unique_ptr<SoakUnit>& unit) {
+    const std::optional<LeftOut> failure = stop_() ? std::nullopt : verify(*unit);
+    if (failure) log_left_out(*failure);
+    return failure.has_value();
   });
   for (const auto& unit : units_) {
     const Case& c = unit->row();
     const bool link = c.is_ceiling() && c.operation->ceiling->resource == Resource::link;
     (link ? links_ : compute_).push_back(unit.get());
   }
+}
+
+void Soak::log_left_out(const LeftOut& what) {
+  log_({{"event", "left_out"}, {"id", what.id}, {"reason", what.reason}, {"wrong", what.wrong}});
 }
 
 void Soak::run_round(double seconds) {

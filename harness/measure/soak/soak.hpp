@@ -57,6 +57,9 @@ class Soak {
 
   void begin(const std::vector<Case>& cases);
   void verify_units();
+  // The first two launches of a kernel. Returns why it has no later ones.
+  std::optional<LeftOut> verify(SoakUnit& unit);
+  void log_left_out(const LeftOut& what);
   void run_round(double seconds);
   void hot(double seconds);
   void test_memory(double seconds);
