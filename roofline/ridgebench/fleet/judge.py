@@ -255,8 +255,8 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
         if events:
             verdict.notes.append(f"heat or hardware lowered the clock: {', '.join(events)}")
             verdict.severity = WARN if verdict.severity == INFO else verdict.severity
-        if of >= 0 and (states := _power_states(verdict, gpus, matrix, groups[of].members)):
-            verdict.reason = f"{verdict.reason}; {states}" if verdict.reason else states
+        if of >= 0 and (power := _power_states(verdict, gpus, matrix, groups[of].members)):
+            verdict.reason = f"{verdict.reason}; {power}" if verdict.reason else power
         verdicts.append(verdict)
     _judge_bits(verdicts, usable)
     for index, verdict in enumerate(verdicts):

@@ -85,7 +85,7 @@ def lines(rows: list[Row], environment: _Environment) -> Iterator[str]:
     yield from _kernels(ok, environment)
 
 
-def _tuning(rows: list[Row]) -> Iterator[str]:
+def tuning(rows: list[Row]) -> Iterator[str]:
     """Time of the tuned cuBLASLt rows over the time of cuBLASLt's own choice: above 1 only by noise."""
     known = {(row.op, row.format, str(row.shape), row.regime, row.technique): row for row in rows if row.status == "ok"}
     for (*key, technique), first in known.items():
@@ -107,5 +107,5 @@ def main(arguments: list[str]) -> int:
     parser = Parser(prog="summary", description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, metavar="DIR")
     run = load_run(parser.parse_args(arguments).results)
-    print("\n".join([*_devices(run.environment), *lines(run.rows, run.environment), "", *_tuning(run.rows)]))
+    print("\n".join([*_devices(run.environment), *lines(run.rows, run.environment), "", *tuning(run.rows)]))
     return OK

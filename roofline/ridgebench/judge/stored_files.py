@@ -65,7 +65,7 @@ def _load(path: Path) -> _Side:
     return _Side(path, kinds.pop(), found)
 
 
-def _median_interval(values: list[float]) -> Optional[tuple[float, float]]:
+def median_interval(values: list[float]) -> Optional[tuple[float, float]]:
     """The interval of the median by order statistics, whatever the distribution; None for too few values.
 
     Source: David and Nagaraja, Order Statistics, 3rd edition, 7.1.
@@ -88,7 +88,7 @@ def _described(name: str, sides: tuple[_Side, _Side]) -> Comparison:
     values = [_values(side, name) for side in sides]
     one, other = map(statistics.median, values)
     row = Comparison(name, DESCRIBED, change=other / one - 1, pairs=1, baseline_s=one, candidate_s=other)
-    intervals = [_median_interval(found) for found in values]
+    intervals = [median_interval(found) for found in values]
     if intervals[0] is None or intervals[1] is None:
         row.reason = f"no interval: {' and '.join(counted(len(found), 'value') for found in values)}"
         return row

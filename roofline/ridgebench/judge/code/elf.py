@@ -15,7 +15,7 @@ from ridgebench.base.files import ResultsError, malformed
 
 MAGIC = b"\x7fELF"
 ALLOC, EXECUTE, MERGE, STRINGS, INFO_LINK = 0x2, 0x4, 0x10, 0x20, 0x40  # flags of a section
-NULL, _SYMTAB, RELA, NOBITS, REL, _DYNSYM, GROUP = 0, 2, 4, 8, 9, 11, 17  # types of a section
+NULL, _SYMTAB, RELA, _NOBITS, REL, _DYNSYM, GROUP = 0, 2, 4, 8, 9, 11, 17  # types of a section
 NO_SECTION, FIRST_RESERVED = 0, 0xFF00  # indexes of sections: none; absolute, common ...
 SECTION_SYMBOL, FUNCTION_SYMBOL = 3, 2  # types of a symbol
 CUDA, X86_64 = 190, 62  # machines
@@ -47,7 +47,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Symbol:
+class _Symbol:
     name: str
     section: int
     value: int
@@ -96,12 +96,12 @@ class Elf:
         names = self.data[rows[head["names"]][4] :]
         self.sections = [Section(index, self.text_at(names, name), *more) for index, (name, *more) in enumerate(rows)]
         for one in self.sections:
-            if one.type not in (NULL, NOBITS) and one.offset + one.size > len(self.data):
+            if one.type not in (NULL, _NOBITS) and one.offset + one.size > len(self.data):
                 raise ValueError(f"section {one.name} goes beyond the end")
 
     def bytes_of(self, section: Section) -> bytes:
         """The content; empty for a section that occupies no bytes of the file."""
-        if section.type in (NOBITS, NULL):
+        if section.type in (_NOBITS, NULL):
             return b""
         return self.data[section.offset : section.offset + section.size]
 
@@ -112,7 +112,7 @@ class Elf:
         end = table.find(b"\0", at)
         return table[at : end if end >= 0 else None].decode("utf-8", "replace")
 
-    def _symbols_of(self, kind: int) -> list[Symbol]:
+    def _symbols_of(self, kind: int) -> list[_Symbol]:
         table = next((one for one in self.sections if one.type == kind), None)
         if table is None:
             return []
@@ -120,16 +120,16 @@ class Elf:
             raise ResultsError(f"{self.origin}: malformed ELF file: the symbol table")
         names = self.bytes_of(self.sections[table.link])
         rows = np.frombuffer(self.bytes_of(table), _SYMBOL).tolist()
-        return [Symbol(self.text_at(names, name) if name else "", section, value, size, info & 15, info >> 4)
+        return [_Symbol(self.text_at(names, name) if name else "", section, value, size, info & 15, info >> 4)
                 for name, info, _, section, value, size in rows]
 
     @cached_property
-    def symbols(self) -> list[Symbol]:
+    def symbols(self) -> list[_Symbol]:
         """The symbol table; empty for a stripped file."""
         return self._symbols_of(_SYMTAB)
 
     @cached_property
-    def dynamic_symbols(self) -> list[Symbol]:
+    def dynamic_symbols(self) -> list[_Symbol]:
         """The symbols of the loader."""
         return self._symbols_of(_DYNSYM)
 

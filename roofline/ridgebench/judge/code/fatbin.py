@@ -24,7 +24,7 @@ _MOST_BYTES = 1 << 31  # of a payload
 
 
 @dataclass(frozen=True)
-class Entry:
+class _Entry:
     """A payload, decompressed; capability: 90 is 9.0."""
 
     kind: int
@@ -71,7 +71,7 @@ def _payload(head: bytes, data: bytes, kind: int) -> bytes:
     return found
 
 
-def _entries_of(data: bytes, at: int, end: int) -> Iterator[Entry]:
+def _entries_of(data: bytes, at: int, end: int) -> Iterator[_Entry]:
     while at < end:
         if at + _LEAST_HEAD > end:
             raise Unreadable("its device code ends within an entry")
@@ -81,11 +81,11 @@ def _entries_of(data: bytes, at: int, end: int) -> Iterator[Entry]:
         if kind not in (PTX, CUBIN):
             raise Unreadable(f"its device code has an entry of the unknown kind {kind}")
         (capability,) = struct.unpack_from("<I", data, at + 28)
-        yield Entry(kind, capability, _payload(data[at : at + head], data[at + head : at + head + size], kind))
+        yield _Entry(kind, capability, _payload(data[at : at + head], data[at + head : at + head + size], kind))
         at += head + size
 
 
-def entries(data: bytes) -> Iterator[Entry]:
+def entries(data: bytes) -> Iterator[_Entry]:
     """The entries of all containers in a section. Raises Unreadable."""
     at = 0
     while at < len(data):

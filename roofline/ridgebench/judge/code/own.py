@@ -50,7 +50,7 @@ def source_of(path: str) -> Optional[_Source]:
     return _Source(match["folder"], match["stem"], match["kind"])
 
 
-def _facts(data: bytes) -> list[bytes]:
+def facts(data: bytes) -> list[bytes]:
     """What an object with the facts of a build says, without the commit: texts of compilers and flags."""
     elf = Elf(data, _BUILD_INFO)
     texts = b"\0".join(elf.bytes_of(one) for one in elf.sections if one.name.startswith(".rodata.str"))
@@ -58,7 +58,7 @@ def _facts(data: bytes) -> list[bytes]:
 
 
 def _ignored(name: str) -> Any:
-    return _facts if name.endswith(_BUILD_INFO) else None
+    return facts if name.endswith(_BUILD_INFO) else None
 
 
 def is_own(programs: Programs) -> bool:

@@ -14,7 +14,7 @@ from .own import OwnRows, is_own
 from .program import Program, load
 
 
-class Rows(Protocol):
+class _Rows(Protocol):
     """Findings by row."""
 
     def of_row(self, row: Any) -> Finding:
@@ -73,7 +73,7 @@ def _loaded(path: Path, arm: str) -> Program:
         raise Unreadable(f"the {arm} ({path}): {error}") from None
 
 
-def rows_of(baseline: Path, candidate: Path, launches: Optional[Path]) -> Rows:
+def rows_of(baseline: Path, candidate: Path, launches: Optional[Path]) -> _Rows:
     """The findings on the rows of two programs, or of two folders of builds. Raises ResultsError for what does not exist."""
     listed = read_launches(launches) if launches else None
     for path in (baseline, candidate):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from golden import GOLDEN
 from ridgebench.data.records import load_run
-from ridgebench.gpu_check.summary import _tuning, best, lines
+from ridgebench.gpu_check.summary import tuning, best, lines
 
 
 def text(change=lambda row: row, **environment) -> str:
@@ -61,7 +61,7 @@ def test_a_ratio_of_two_power_states_says_so():
     alike, apart = ("\n".join(lines(rivals(power_state=states), environment)) for states in (("capped", "capped"), ("capped", "full_clock")))
     assert line(alike, "matmul").endswith(" 1.000")
     assert line(apart, "matmul").endswith(" 1.000, power states differ: capped 1, full_clock 1")
-    (tuned,) = _tuning(rivals(power_state=("capped", "capped", "mixed")))
+    (tuned,) = tuning(rivals(power_state=("capped", "capped", "mixed")))
     assert tuned.endswith(", power states differ: capped 1, mixed 1")
 
 

@@ -8,7 +8,7 @@ import struct
 import pytest
 from golden import GOLDEN, ROOT
 from ridgebench.judge.compare_cli import main
-from ridgebench.judge.stored_files import _median_interval
+from ridgebench.judge.stored_files import median_interval
 
 IMPORTS = ROOT / "tests" / "data" / "imports"
 
@@ -153,7 +153,7 @@ def test_another_gpu_is_not_comparable(tmp_path):
 def test_the_interval_of_a_median_covers_it():
     draw, covered = random.Random(1), 0
     for _ in range(2000):
-        low, high = _median_interval([draw.expovariate(1) for _ in range(15)])
+        low, high = median_interval([draw.expovariate(1) for _ in range(15)])
         covered += low <= 0.6931471805599453 <= high
     assert 0.94 <= covered / 2000 <= 0.985  # 15 values: the interval of ranks 4 to 12 has 96.5 %
-    assert _median_interval([1.0] * 5) is None and _median_interval([1.0, 2, 3, 4, 5, 6]) == (1, 6) and _median_interval([]) is None
+    assert median_interval([1.0] * 5) is None and median_interval([1.0, 2, 3, 4, 5, 6]) == (1, 6) and median_interval([]) is None
