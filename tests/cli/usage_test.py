@@ -9,7 +9,7 @@ import pytest
 from command_line import BINARY, OK, ROOT, SMALL, environment, read_environment, records, refused, ridgebench, run
 
 HELP = "--help` lists what is allowed"
-COMMANDS = "allowed: doctor, info, list, run, duel, step, predict, plan, number, show, explain, verify"
+COMMANDS = "allowed: doctor, info, list, run, duel, step, soak, predict, plan, number, show, explain, verify"
 PLANS = "allowed: train, memory, tensor, activations, zero, fits, parallel, check, mfu, transfer, einsum"
 
 
