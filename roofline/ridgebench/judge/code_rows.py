@@ -26,8 +26,12 @@ def _programs(session: Session) -> list[Path]:
 
 
 def find(session: Session, programs: list[Path], launches: Optional[Path]) -> dict[str, list[str]]:
-    """State and reason of each row of the unscored process. Commands whose arguments differ leave every row unknown."""
-    arguments = [session.commands[arm][1:] for arm in ARMS]
+    """State and reason of each row of the unscored process. Commands whose arguments differ leave every row unknown.
+
+    The place of a program that --code names is no argument: `taskset 1 old/bench` is like `taskset 1 new/bench`.
+    """
+    places = [str(path) for path in programs] or ["", ""]
+    arguments = [["" if word == place else word for word in session.commands[arm][1:]] for arm, place in zip(ARMS, places)]
     names = set(session.kernels())
     rows = [row for row in session.load(session.reference).rows if row.id in names]
     if arguments[0] != arguments[1]:

@@ -1,6 +1,7 @@
 """A gate that leaves out rows whose machine code is the same."""
 
 import json
+import shutil
 
 import pytest
 from builds import KERNELS, build, needs_nvcc
@@ -64,6 +65,17 @@ def test_a_program_against_itself_measures_nothing(bench):
     assert set(codes(report).values()) == {"same code"} and not list(bench.out.glob("01-*"))
     assert json.loads((bench.out / "session.json").read_text())["code"]
     assert bench.call("--session", bench.out, "--json", bench.folder / "report.json")[0] == 0
+
+
+@needs_nvcc
+def test_the_place_of_a_program_is_no_argument_and_everything_else_is(programs, bench):
+    one = bench.program("a")
+    twin = programs[0].with_name("twin")
+    shutil.copy(programs[0], twin)
+    for more, state in (([], "same code"), (["--benchmark_x=1"], "unknown")):
+        words = ["--reader", "gbench", "--baseline", "env", "-u", "X", one, programs[0], "--candidate", "env", "-u", "X", one, twin, *more]
+        code, report = bench.call(*words, "--code", programs[0], twin, "--pairs", "5", "--out", bench.folder / state, "--json", bench.folder / "report.json")
+        assert set(codes(report).values()) == {state}, report
 
 
 def test_a_simulated_device_is_measured(bench):
