@@ -14,8 +14,8 @@ from .names import plain, without_hashes
 from .piece import Piece, Pieces, add, digest
 
 _SILENT = (*DEVICE_SECTIONS, ".nvFatBinSegment", "__nv_module_id", ".eh_frame", ".gcc_except_table", ".note")
-_PC_RELATIVE = {2, 4, 9, 41, 42}  # of x86-64: R_X86_64_PC32, PLT32, GOTPCREL and its relaxed forms, whose addend is 4 too small
-_FIELD = 4  # bytes
+_PC_RELATIVE = {2, 4, 9, 41, 42}  # of x86-64: R_X86_64_PC32, PLT32, GOTPCREL and its relaxed forms
+_GROUP_FLAGS = 4  # bytes before the members of a group
 
 
 @dataclass
@@ -53,9 +53,11 @@ class _Reader:
             return f"{plain(symbol.name)} {one.addend}"
         section = self.elf.sections[symbol.section]
         if section.flags & MERGE and not symbol.binding:
-            shift = _FIELD if one.type in _PC_RELATIVE else 0
-            place = self.constant(section, symbol.value + (one.addend + shift if symbol.type == SECTION_SYMBOL else 0))
-            return f"{place} {0 if symbol.type == SECTION_SYMBOL else one.addend}"
+            if symbol.type != SECTION_SYMBOL:
+                return f"{self.constant(section, symbol.value)} {one.addend}"
+            if one.type in _PC_RELATIVE:  # the addend depends on the bytes that follow in the instruction
+                return f"{section.name} {one.addend} {digest(self.contents[section.index])}"
+            return self.constant(section, symbol.value + one.addend)
         if symbol.type == SECTION_SYMBOL or not symbol.binding:
             return f"{plain(section.name)} {symbol.value} {one.addend}"
         return f"{plain(symbol.name)} {one.addend}"
@@ -95,7 +97,7 @@ def _read(elf: Elf, root: str) -> HostObject:
                 found.defined[plain(symbol.name)] = kept[symbol.section]
     for section in elf.sections:
         if section.type == GROUP and section.info < len(elf.symbols):
-            for (member,) in struct.iter_unpack("<I", elf.bytes_of(section)[_FIELD:]):
+            for (member,) in struct.iter_unpack("<I", elf.bytes_of(section)[_GROUP_FLAGS:]):
                 if member in kept:
                     found.groups[kept[member]] = plain(elf.symbols[section.info].name)
     return found
