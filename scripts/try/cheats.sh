@@ -5,7 +5,7 @@
 set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cases=(install honest cheating)
+cases=(install honest cheating problems)
 
 case_install() { try_torch numpy; }
 
@@ -20,5 +20,19 @@ measure_kernels() {
 
 case_honest() { measure_kernels honest; }
 case_cheating() { measure_kernels cheating; }
+
+# Solves the twelve problems of the tests with torch: right, wrong, and by a cheat. It needs the tests' program of scripts/test.sh.
+case_problems() {
+  local build=$checkout/build/cuda
+  [[ -d $build ]] || build=$checkout/build/release
+  "$models/bin/pip" install -q pytest jsonschema fastjsonschema
+  (
+    cd "$checkout"
+    export RIDGEBENCH_BUILD=$build RIDGEBENCH=$build/tests/ridgebench_with_simulation RIDGEBENCH_LIBRARY=$build/libridgebench.so
+    export RIDGEBENCH_PYTHON=$models/bin/python PYTHONDONTWRITEBYTECODE=1
+    "$models/bin/python" -m pytest -q -p no:cacheprovider -k torch tests/roofline/ridgebench/problems/twelve_test.py
+  )
+  try_says "twelve problems with the verdicts expected"
+}
 
 try_main "$@"
