@@ -1,6 +1,7 @@
 """`run --solution`: writes a file of Python that has a solution and its reference as kernels, and runs it by `run --load`."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import NoReturn, Optional
 
@@ -43,6 +44,8 @@ def _problem_of(solution: Solution, given: Optional[Path], file: Path) -> Path:
 def _write_sources(folder: Path, file: Path, solution: Solution) -> Path:
     """The file of kernels, and beside it the sources in a folder."""
     name = f"solution_{name_of(solution.name)}"
+    if (folder / name / places.SOLUTION).is_file():  # an earlier version, which may have had other sources
+        shutil.rmtree(folder / name)
     for path, content in solution.sources.items():
         target = folder / name / path
         target.parent.mkdir(parents=True, exist_ok=True)

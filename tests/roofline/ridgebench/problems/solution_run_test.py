@@ -102,6 +102,25 @@ def test_what_cannot_be_measured_is_refused(tmp_path, words, message):
     assert message in done.stderr
 
 
+def test_a_new_version_of_a_solution_has_its_own_sources_only(measured):
+    text = json.loads((measured / "cheat.json").read_text()) | {"name": "versions"}
+    own = measured / "problems" / "softmax_of_ours" / "solution_versions"
+    for more in ([{"path": "old/part.py", "content": "x = 1\n"}], []):
+        (measured / "versions.json").write_text(json.dumps(text | {"sources": text["sources"] + more}))
+        done = ridgebench("run", "--solution", "versions.json", "--device=cpu", "--dry-run", cwd=measured)
+        assert done.returncode == OK, done.stderr
+        assert (own / "old" / "part.py").exists() == bool(more)
+    assert (own / "main.py").is_file() and not (measured / "versions").exists()
+
+
+def test_the_name_of_an_operation_of_the_suite_is_refused(tmp_path):
+    write_problem(tmp_path / "given", "softmax", "numpy")
+    for file in (tmp_path / "given" / "definition.json", write_solution(tmp_path / "mine.json", "softmax", "mine", right(PROBLEM, "numpy"))):
+        file.write_text(file.read_text().replace("softmax_of_ours", "softmax"))
+    done = ridgebench("run", "--solution", "mine.json", "--problem", "given", *QUICK, cwd=tmp_path)
+    assert done.returncode == USAGE and "ridgebench has an operation softmax; allowed: another name" in done.stderr
+
+
 def test_rows_of_other_shapes_than_those_of_workloads_have_no_trace(measured):
     words = ("run", "--solution", "given/honest.json", *QUICK, "--technique=honest_v1")
     sizes = f"m:{PROBLEM.sizes['M']}/n:{PROBLEM.sizes['N']}"
