@@ -224,6 +224,29 @@ void run_solution(const RunOptions& options, const std::vector<std::string>& com
   run_python_command(static_cast<int>(arguments.size()), arguments.data());
 }
 
+void add_flags(CLI::App& command, RunOptions& options) {
+  command.add_flag("--no-plot", options.no_plot,
+                   "No roofline after the table; default: on a terminal of 60 columns or more");
+  command.add_flag("--dry-run", options.dry_run,
+                   "Print cases, bytes, time and what would be skipped");
+  command.add_flag("--no-restart", options.no_restart,
+                   "A crash ends the run, for debuggers; default: the other rows are measured");
+  command.add_option("--spent", options.spent_s)->group("");  // of the budget, before a crash
+}
+
+void add_solution_options(CLI::App& command, RunOptions& options, CLI::Option* resume) {
+  CLI::Option* solution =
+      command.add_option("--solution", options.solution, "Solution of a problem: solution.json")
+          ->check(not_empty())
+          ->excludes(resume)
+          ->type_name("FILE");
+  command
+      .add_option("--problem", options.problem, "Its problem; default: beside it, or problems/NAME")
+      ->check(not_empty())
+      ->needs(solution)
+      ->type_name("DIR");
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code) {
@@ -254,17 +277,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
       command->add_option("--junit", options->junit, "File for JUnit's XML, a test case per row")
           ->check(not_empty())
           ->type_name("FILE");
-  CLI::Option* solution =
-      command->add_option("--solution", options->solution, "Solution of a problem: solution.json")
-          ->check(not_empty())
-          ->excludes(resume)
-          ->type_name("FILE");
-  command
-      ->add_option("--problem", options->problem,
-                   "Its problem; default: beside it, or problems/NAME")
-      ->check(not_empty())
-      ->needs(solution)
-      ->type_name("DIR");
+  add_solution_options(*command, *options, resume);
   add("--regime", options->regime, "steady, cold or warm; default: by profile")
       ->type_name("REGIME");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
@@ -282,10 +295,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   add("--roof", request.roof, "Data sheet to draw next to the measured roofs")
       ->check(not_empty())
       ->type_name("SHEET");
-  command->add_flag("--no-plot", options->no_plot,
-                    "No roofline after the table; default: on a terminal of 60 columns or more");
-  command->add_flag("--dry-run", options->dry_run,
-                    "Print cases, bytes, time and what would be skipped");
+  add_flags(*command, *options);
   CLI::Option* json = command->add_flag("--json", options->json,
                                         "Print strict JSON: the rows, or with --dry-run the plan");
   CLI::Option* turns =
@@ -293,9 +303,6 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
                         "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
   add_node_options(*command, options->node, {resume, junit, turns, json});
   for (CLI::Option* option : chosen) option->excludes(resume);
-  command->add_flag("--no-restart", options->no_restart,
-                    "A crash ends the run, for debuggers; default: the other rows are measured");
-  command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
   command->callback([=, &code, &command_line] {

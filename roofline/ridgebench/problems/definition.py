@@ -163,9 +163,9 @@ def read_definition(path: Path) -> Definition:
     for name, text in axes.items():
         if text is not None:
             _expression(text, axes, f"{origin}: axes.{name}")
-    tensors = [tuple(_tensor(name, entry, axes) for name, entry in top.objects(key).items()) for key in ("inputs", "outputs")]
+    inputs, outputs = (tuple(_tensor(name, entry, axes) for name, entry in top.objects(key).items()) for key in ("inputs", "outputs"))
     custom, flops = top.found.get("custom_inputs_entrypoint") or None, top.found.get("flops")
-    found = Definition(top.text("name"), top.text("op_type", ""), axes, *tensors, top.text("reference"),
+    found = Definition(top.text("name"), top.text("op_type", ""), axes, inputs, outputs, top.text("reference"),
                        custom if custom is None else top.text("custom_inputs_entrypoint"),
                        None if flops is None else _expression(str(flops), axes, f"{origin}: flops"))
     _check_reference(found.reference, found.custom, origin)
