@@ -43,7 +43,7 @@ def test_keys_and_sums_of_llama_3_8b():
     reply = model("llama-3-8b", "--batch", "1,64,512", "--context", "4096")
     assert list(reply) == [
         *("schema", "model", "source", "device", "format", "weights_format", "cache_format", "context", "layers"),
-        *("parameters", "active_parameters", "weights_bytes", "kv_cache_bytes_per_token", "memory_bytes", "largest_batch"),
+        *("parameters", "active_parameters", "ranks", "link", "weights_bytes", "kv_cache_bytes_per_token", "memory_bytes", "largest_batch"),
         *("precision", "optimizer", "warnings", "phases", "notes"),
     ]
     assert [(p["phase"], p["batch"], p["tokens"]) for p in reply["phases"]] == [
