@@ -64,6 +64,15 @@ struct RunningProcess {
   unsigned long long used_bytes;
   unsigned gpu_instance, compute_instance;
 };
+struct SpareRows {
+  unsigned max, high, partial, low, none;
+};
+struct FabricInfo {
+  unsigned char cluster[16];
+  int status;
+  unsigned clique;
+  unsigned char state;
+};
 struct ViolationTime {
   unsigned long long reference_us, violation_ns;
 };
@@ -160,9 +169,33 @@ int nvmlDeviceGetEccMode(void* handle, unsigned* current, unsigned* pending) {
   static_cast<void>(put(handle, pending, "pending_ecc", setting(handle, "ecc", 1)));
   return put(handle, current, "ecc", 1);
 }
-int nvmlDeviceGetTotalEccErrors(void* handle, unsigned kind, unsigned /*period*/,
+int nvmlDeviceGetTotalEccErrors(void* handle, unsigned kind, unsigned period,
                                 unsigned long long* count) {
-  return put(handle, count, kind == 0 ? "corrected" : "uncorrected", 0);
+  const std::string key = std::string(period == 0 ? "" : "life_") + (kind == 0 ? "" : "un");
+  return put(handle, count, (key + "corrected").c_str(), 0);
+}
+int nvmlDeviceGetRetiredPages(void* handle, unsigned cause, unsigned* count,
+                              unsigned long long* /*addresses*/) {
+  const int found = put(handle, count, cause == 0 ? "pages_single" : "pages_double", 0);
+  return found == 0 && *count > 0 ? 7 : found;  // too little room for the addresses
+}
+int nvmlDeviceGetRowRemapperHistogram(void* handle, SpareRows* rows) {
+  *rows = {640, 0, 0, 0, 0};
+  return put(handle, &rows->none, "banks_empty", 0);
+}
+int nvmlDeviceGetPcieReplayCounter(void* handle, unsigned* count) {
+  return put(handle, count, "replays", 0);
+}
+int nvmlDeviceGetNvLinkErrorCounter(void* handle, unsigned link, unsigned counter,
+                                    unsigned long long* count) {
+  *count = 0;
+  if (link >= 18) return 2;
+  return counter == 2 && link < 2 ? put(handle, count, "crc", 0) : 0;
+}
+int nvmlDeviceGetGpuFabricInfo(void* handle, FabricInfo* info) {
+  *info = {};
+  static_cast<void>(put(handle, &info->status, "fabric_status", 0));
+  return put(handle, &info->state, "fabric", 3);
 }
 int nvmlDeviceGetPersistenceMode(void* handle, unsigned* mode) {
   return put(handle, mode, "persistence", 1);

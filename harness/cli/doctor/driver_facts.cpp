@@ -12,6 +12,7 @@
 #include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/doctor/facts.hpp"
+#include "harness/cli/doctor/kernel_log.hpp"
 #include "harness/cli/doctor/listed_device.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/cuda/driver_library.hpp"
@@ -176,7 +177,9 @@ Facts read_gpus(const Facts& driver, const Request& request) {
       if (text_at(gpu, "/device") == device) gpu["tried"] = answer;
     }
   }
+  const Facts log = read_xids(request.root);
   for (Facts& gpu : gpus) {
+    gpu["xids"] = xids_of(log, text_at(gpu, "/pci_address"));
     if (!gpu.contains("device")) gpu["device"] = nullptr;
     gpu["data_sheet"] = sheet_of_facts(gpu);
     gpu["no_tensor_roof"] = nullable(no_tensor_roof(machine_of_gpu(gpu)));

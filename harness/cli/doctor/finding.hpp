@@ -66,6 +66,7 @@ void judge_gpu(const Facts& facts, const Facts& gpu, Findings& to);
 // The settings and the state of a GPU that can be used.
 void judge_settings(const Facts& gpu, Judge& judge);
 void judge_health(const Facts& gpu, Judge& judge);
+void judge_wear(const Facts& gpu, Judge& judge);
 void judge_libraries(const Facts& facts, Findings& to);
 void judge_host(const Facts& facts, Findings& to);
 void judge_python(const Facts& facts, Findings& to);

@@ -194,6 +194,7 @@ void judge_gpu(const Facts& facts, const Facts& gpu, Findings& to) {
   judge_code(facts, gpu, judge);
   judge_settings(gpu, judge);
   judge_health(gpu, judge);
+  judge_wear(gpu, judge);
 }
 
 }  // namespace ridgebench::doctor

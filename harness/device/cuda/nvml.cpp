@@ -185,10 +185,9 @@ void Nvml::add_limits(ordered_json& json) const {
 }
 
 void Nvml::add_health(ordered_json& json) const {
-  constexpr unsigned kMostNvlinks = 18;
   std::optional<unsigned> active;
   std::optional<unsigned> present;
-  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+  for (unsigned link = 0; link < nvml_detail::kMostNvlinks; ++link) {
     const auto state = read("nvmlDeviceGetNvLinkState", link);
     if (!state) continue;
     present = present.value_or(0) + 1;

@@ -86,11 +86,17 @@ class Nvml {
   // Power limits, the link to the host, and the highest clocks.
   void add_limits(nlohmann::ordered_json& json) const;
   // Facts for `doctor` beside the inventory: {model, pci_address, pci_id, uuid_hash, memory_bytes,
-  // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, pages_pending}. Empty
-  // readings are left out.
+  // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, pages_pending}, and
+  // those of add_wear(). Empty readings are left out.
   [[nodiscard]] nlohmann::ordered_json condition() const;
+  // What wears out: {ecc_lifetime: {corrected, uncorrected}, retired_pages: {single_bit,
+  // double_bit}, spare_rows: banks of memory by the spare rows that are left, {max, high, partial,
+  // low, none}, pcie_replays, nvlink_errors: {replay, recovery, crc_flit, crc_data} of all links,
+  // fabric: {state, status}}.
+  void add_wear(nlohmann::ordered_json& json) const;
   [[nodiscard]] nlohmann::ordered_json running() const;
   [[nodiscard]] std::optional<unsigned> slices() const;
+  [[nodiscard]] nlohmann::ordered_json nvlink_errors() const;
   // Links to other GPUs that are up, and rows of memory that spare rows replaced after ECC errors.
   void add_health(nlohmann::ordered_json& json) const;
 

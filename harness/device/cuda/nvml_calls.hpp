@@ -17,6 +17,8 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kInsufficientSize = 7;
 inline constexpr int kFunctionNotFound = 13;
 
+inline constexpr unsigned kMostNvlinks = 18;  // NVML_NVLINK_MAX_LINKS
+
 template <class Value>
 void add(nlohmann::ordered_json& to, const char* key, const std::optional<Value>& value) {
   if (value) to[key] = *value;

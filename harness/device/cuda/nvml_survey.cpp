@@ -31,6 +31,19 @@ struct RunningProcess {
   unsigned gpu_instance, compute_instance;
 };
 
+// nvmlRowRemapperHistogramValues_t
+struct SpareRows {
+  unsigned max, high, partial, low, none;
+};
+
+// nvmlGpuFabricInfo_t
+struct Fabric {
+  std::array<unsigned char, 16> cluster;
+  int status;
+  unsigned clique;
+  unsigned char state;
+};
+
 }  // namespace
 
 ordered_json Nvml::running() const {
@@ -78,7 +91,54 @@ ordered_json Nvml::condition() const {
   nvml_detail::add(json, "slices", slices());
   nvml_detail::add(json, "slowdown_c", read("nvmlDeviceGetTemperatureThreshold", kSlowdown));
   nvml_detail::add(json, "pages_pending", read("nvmlDeviceGetRetiredPagesPendingStatus"));
+  add_wear(json);
   return json;
+}
+
+void Nvml::add_wear(ordered_json& json) const {
+  constexpr unsigned kLifetime = 1;  // nvmlEccCounterType_t: of the board, not of the driver's time
+  ordered_json ecc = ordered_json::object();
+  for (const auto& [key, kind] : {std::pair{"corrected", 0U}, std::pair{"uncorrected", 1U}}) {
+    nvml_detail::add(ecc, key,
+                     read<unsigned long long>("nvmlDeviceGetTotalEccErrors", kind, kLifetime));
+  }
+  if (!ecc.empty()) json["ecc_lifetime"] = ecc;
+  ordered_json pages = ordered_json::object();
+  for (const auto& [key, cause] : {std::pair{"single_bit", 0U}, std::pair{"double_bit", 1U}}) {
+    unsigned count = 0;  // with no room for addresses the function only counts
+    const int status = call("nvmlDeviceGetRetiredPages", device_, cause, &count,
+                            static_cast<unsigned long long*>(nullptr));
+    if (status == nvml_detail::kSuccess || status == nvml_detail::kInsufficientSize) {
+      pages[key] = count;
+    }
+  }
+  if (!pages.empty()) json["retired_pages"] = pages;
+  if (const auto rows = read<SpareRows>("nvmlDeviceGetRowRemapperHistogram")) {
+    json["spare_rows"] = {{"max", rows->max},
+                          {"high", rows->high},
+                          {"partial", rows->partial},
+                          {"low", rows->low},
+                          {"none", rows->none}};
+  }
+  nvml_detail::add(json, "pcie_replays", read("nvmlDeviceGetPcieReplayCounter"));
+  if (ordered_json errors = nvlink_errors(); !errors.empty()) json["nvlink_errors"] = errors;
+  if (const auto fabric = read<Fabric>("nvmlDeviceGetGpuFabricInfo")) {
+    json["fabric"] = {{"state", fabric->state}, {"status", fabric->status}};
+  }
+}
+
+ordered_json Nvml::nvlink_errors() const {
+  // nvmlNvLinkErrorCounter_t
+  constexpr std::array kCounters{"replay", "recovery", "crc_flit", "crc_data"};
+  ordered_json errors = ordered_json::object();
+  for (unsigned link = 0; link < nvml_detail::kMostNvlinks; ++link) {
+    for (unsigned counter = 0; counter < kCounters.size(); ++counter) {
+      const auto count = read<unsigned long long>("nvmlDeviceGetNvLinkErrorCounter", link, counter);
+      if (!count) continue;
+      errors[kCounters[counter]] = errors.value(kCounters[counter], 0ULL) + *count;
+    }
+  }
+  return errors;
 }
 
 ordered_json Nvml::survey(const std::string& library) {

@@ -1,7 +1,7 @@
 """`doctor` names what is wrong with one GPU, its settings and its health, and what helps."""
 
 import pytest
-from made_up_machine import doctor, found, healthy_root, names
+from made_up_machine import doctor, found, healthy_root, names, write
 
 
 @pytest.fixture(name="root")
@@ -58,6 +58,12 @@ SETTINGS = [
     ("links_down=3", "nvlinks_down", "warning", "nvidia-smi nvlink -s -i 0"),
     ("rows_pending=1", "rows_pending", "warning", "--gpu-reset"),
     ("rows_failed=1", "rows_failed", "warning", "replace the GPU"),
+    ("life_uncorrected=3", "ecc_lifetime", "note", "RMA"),
+    ("pages_double=2", "pages_retired", "note", "RMA"),
+    ("banks_empty=1", "banks_without_spares", "warning", "RMA"),
+    ("replays=12", "pcie_replays", "note", "riser"),
+    ("crc=7", "nvlink_errors", "warning", "nvidia-smi nvlink -e -i 0"),
+    ("fabric=2", "fabric_not_ready", "warning", "nvidia-fabricmanager"),
 ]
 
 
@@ -68,3 +74,49 @@ def test_settings_and_states_of_a_gpu_are_named(root):
     for code in ("sw_power_cap", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"):
         assert found(answer, code, "cuda:0")["status"] == "warning"
     assert {one["code"] for one in answer["findings"] if one["device"] == "cuda:1" and one["subject"] == "gpu"} == {"gpu_works"}
+
+
+def test_worn_parts_have_their_numbers(root):
+    answer = doctor(root, FAKE_GPU_0="life_corrected=9 pages_single=1 pages_double=2 crc=7 replays=12")
+    gpu = answer["facts"]["gpus"][0]
+    assert gpu["ecc_lifetime"] == {"corrected": 9, "uncorrected": 0} and gpu["retired_pages"] == {"single_bit": 1, "double_bit": 2}
+    assert gpu["spare_rows"] == {"max": 640, "high": 0, "partial": 0, "low": 0, "none": 0}
+    assert gpu["pcie_replays"] == 12 and gpu["fabric"] == {"state": 3, "status": 0}
+    assert gpu["nvlink_errors"] == {"replay": 0, "recovery": 0, "crc_flit": 14, "crc_data": 0}  # of two links
+    assert "3 pages of its memory are retired" in found(answer, "pages_retired")["text"]
+    assert "14 crc_flit" in found(answer, "nvlink_errors")["text"]
+
+
+def test_a_reading_that_the_driver_refuses_is_no_finding(root):
+    answer = doctor(root, FAKE_GPU_0="life_corrected=-1 life_uncorrected=-1 pages_single=-1 pages_double=-1 banks_empty=-1 replays=-1 fabric=-1")
+    gpu = answer["facts"]["gpus"][0]
+    assert not {"ecc_lifetime", "retired_pages", "spare_rows", "pcie_replays", "fabric"} & set(gpu)
+    assert {one["code"] for one in answer["findings"] if one["device"] == "cuda:0" and one["subject"] == "gpu"} == {"gpu_works"}
+
+
+def test_a_gpu_outside_its_fabric(root):
+    answer = doctor(root, FAKE_GPU_0="fabric=3 fabric_status=9", FAKE_GPU_1="fabric=0")
+    assert "could not join the NVLink fabric (error 9)" in found(answer, "fabric_not_ready", "cuda:0")["text"]
+    assert not [one for one in answer["findings"] if one["code"] == "fabric_not_ready" and one["device"] == "cuda:1"]
+
+
+LOG = """6,1,100,-;Linux version 6.1
+4,2,200,-;NVRM: Xid (PCI:0000:1B:00): 79, pid=7, GPU has fallen off the bus.
+4,3,300,-;NVRM: Xid (PCI:0000:1b:00.0): 79, GPU has fallen off the bus.
+4,4,400,-;NVRM: Xid (PCI:0000:1c:00): 31, pid=9, MMU Fault
+4,5,500,-;NVRM: Xid (PCI:0000:1b:00): many
+4,6,600,-;NVRM: Xid (PCI:0000:1b:00"""
+
+
+def test_errors_in_the_kernels_log(root):
+    write(root / "dev/kmsg", LOG)
+    answer = doctor(root)
+    assert [gpu["xids"] for gpu in answer["facts"]["gpus"]] == [[{"xid": 79, "count": 2}], [{"xid": 31, "count": 1}]]
+    names(answer, "xid_hardware", "warning", "XID 79, the GPU fell off the bus (2 times)", "dmesg", "cuda:0")
+    names(answer, "xid_others", "note", "XID 31: errors of programs", "dmesg", "cuda:1")
+
+
+def test_without_a_log_there_is_no_word_about_it(root):
+    answer = doctor(root)
+    assert all(gpu["xids"] is None for gpu in answer["facts"]["gpus"])
+    assert not [one for one in answer["findings"] if one["code"].startswith("xid")]

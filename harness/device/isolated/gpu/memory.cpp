@@ -16,7 +16,6 @@
 namespace ridgebench {
 namespace {
 
-using driver_abi::Access;
 using driver_abi::AllocationProperties;
 using driver_abi::Location;
 
@@ -73,7 +72,7 @@ Location location_of(int gpu) {
 }
 
 int set_access(Address address, std::size_t bytes, const Location& location, int flags) {
-  const Access access{location, flags};
+  const driver_abi::Access access{location, flags};
   return memory_driver().call("cuMemSetAccess", address, bytes, &access, std::size_t{1});
 }
 
