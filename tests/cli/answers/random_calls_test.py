@@ -123,7 +123,7 @@ def made_up_folder(rng: random.Random, folder: Path) -> Path:
         "launch_floor_s": rng.choice([None, rng.uniform(1e-7, 1e-5)]),
     }
     folder.mkdir(parents=True)
-    (folder / "environment.json").write_text(json.dumps({"devices": [facts]}))
+    (folder / "environment.json").write_text(json.dumps({"devices": [facts], "interrupted": False}))
     lines = [json.dumps(row) for row in made_up_rows(rng, kernel, ceiling)]
     (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
     return folder

@@ -54,7 +54,7 @@ def test_plan_activations_says_what_it_leaves_out():
     words = "activations --layers 96 --width 12288 --batch 2048"
     reply = answer("plan", *words.split())
     assert reply["bytes"] == 2 * 96 * 12288 * 2048 and "`ridgebench plan fits` counts" in reply["note"]
-    assert "note" not in answer("plan", "activations", "--model", "gpt-2", "--batch", "1")
+    assert "note" not in answer("plan", "activations", "--model", "gpt-2", "--context", "1k", "--batch", "1")
     every = answer("plan", *words.split(), "--checkpoint", "every:10")
     assert every["bytes"] == 2 * 12288 * 2048 * (10 + 9)
 
