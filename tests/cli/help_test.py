@@ -19,7 +19,7 @@ def _below(*words: str) -> list[tuple[str, ...]]:
     """A command and those below it."""
     text = _help(*words)
     own = re.search(r"^Commands:\n((?:  .*\n)+)", text, re.MULTILINE)
-    names = re.findall(r"^  ([a-z]+)", own[1], re.MULTILINE) if own else re.findall(r"^    ([a-z]\w*)  ", text, re.MULTILINE)
+    names = re.findall(r"^  ([a-z-]+)", own[1], re.MULTILINE) if own else re.findall(r"^    ([a-z]\w*)  ", text, re.MULTILINE)
     return [words, *(found for name in names for found in _below(*words, name))]
 
 
@@ -27,7 +27,7 @@ COMMANDS = _below()
 
 
 def test_all_commands_are_found():
-    assert {(), ("run",), ("plan", "fits"), ("gate",), ("baseline", "check"), ("fleet", "report")} <= set(COMMANDS)
+    assert {(), ("run",), ("plan", "fits"), ("gate",), ("baseline", "check"), ("fleet", "report"), ("roofline-energy",)} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
