@@ -48,11 +48,11 @@ void replace(void* function, void* other) {
   __builtin___clear_cache(static_cast<char*>(function), static_cast<char*>(function) + sizeof code);
 }
 
-// Every time is half of what it was.
-int half_clock(clockid_t clock, timespec* time) {
+// Every time is a quarter of what it was: other programs of a busy machine may hide a smaller lie.
+int slow_clock(clockid_t clock, timespec* time) {
   const int result = static_cast<int>(syscall(SYS_clock_gettime, clock, time));
-  const long long half = (time->tv_sec * 1000000000LL + time->tv_nsec) / 2;
-  *time = {static_cast<time_t>(half / 1000000000LL), static_cast<long>(half % 1000000000LL)};
+  const long long quarter = (time->tv_sec * 1000000000LL + time->tv_nsec) / 4;
+  *time = {static_cast<time_t>(quarter / 1000000000LL), static_cast<long>(quarter % 1000000000LL)};
   return result;
 }
 
@@ -66,7 +66,7 @@ const bool patched = [] {
   if (const char* log = std::getenv("LOADS")) {
     std::ofstream(log, std::ios::app) << std::ifstream("/proc/self/cmdline").rdbuf() << '\n';
   }
-  if (does("clock")) replace(dlsym(RTLD_DEFAULT, "clock_gettime"), reinterpret_cast<void*>(half_clock));
+  if (does("clock")) replace(dlsym(RTLD_DEFAULT, "clock_gettime"), reinterpret_cast<void*>(slow_clock));
   if (does("checker")) {
     replace(dlsym(RTLD_DEFAULT, "_ZNK10ridgebench4View4readElSt4spanIdLm18446744073709551615EE"),
             reinterpret_cast<void*>(read_zeros));
