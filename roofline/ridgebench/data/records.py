@@ -109,6 +109,12 @@ class Row:
         """FLOP/s or, where a row has no FLOPs, bytes/s."""
         return self.flops_per_s or self.bytes_per_s
 
+    def reading(self, key: str) -> Optional[float]:
+        """A reading of the meters over the samples, such as power_w (docs/record.md); None if it is unknown or not above 0."""
+        window = self.telemetry.get("window")
+        found = window.get(key) if isinstance(window, dict) else None
+        return found if type(found) in (int, float) and found > 0 else None
+
     @property
     def relative_error(self) -> Optional[float]:
         """Largest |output - reference| over its tolerance; None: not checked, or infinite."""

@@ -47,9 +47,8 @@ def rivals(rows: list[Row]) -> dict[tuple, dict[str, Row]]:
 
 def _picojoules_per_flop(row: Row) -> str:
     """By the energy of the samples, or else by the power that telemetry saw."""
-    window = row.telemetry.get("window") or {}
-    if window.get("energy_per_flop_j"):
-        return f"{1e12 * window['energy_per_flop_j']:.2f}"
+    if joules := row.reading("energy_per_flop_j"):
+        return f"{1e12 * joules:.2f}"
     power = row.telemetry.get("power_w")
     return f"{1e12 * power['median'] / row.rate:.2f}" if power and power.get("median") else "-"
 

@@ -5,19 +5,21 @@ line is no bound of physics: a lower clock or a lower power limit spends less on
 """
 
 from dataclasses import dataclass
-from math import log10
+from math import inf, log10
 from typing import Optional
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ridgebench.base.text import capital
 from ridgebench.base.units import digits, enumerate_words
 from ridgebench.data.records import Row
 from ridgebench.data.view import ORDER, View, ordered
 
 from . import grid
-from .canvas import log_limits, style_axes
+from .canvas import across, log_limits, style_axes
 from .doubt import unfinished_title
+from .finding import spoken
 from .key import draw_shapes
 from .labels import width
 from .page import MARGIN, WIDTH, add_axes, header, new_page, storage_note
@@ -41,15 +43,12 @@ class _Line:
 
 def joules_per_flop(row: Row) -> Optional[float]:
     """The board's energy for a FLOP of the row; None if its batches were too short to say, or paused, as those of a burst do."""
-    window = row.telemetry.get("window")
-    found = window.get("energy_per_flop_j") if isinstance(window, dict) and not row.burst else None
-    return found if type(found) in (int, float) and found > 0 else None
+    return None if row.burst else row.reading("energy_per_flop_j")
 
 
 def _joules_per_byte(row: Row) -> Optional[float]:
-    window = row.telemetry.get("window")
-    found = window.get("energy_per_launch_j") if isinstance(window, dict) and not row.burst else None
-    return found / row.bytes if type(found) in (int, float) and found > 0 and row.bytes else None
+    found = None if row.burst else row.reading("energy_per_launch_j")
+    return found / row.bytes if found and row.bytes else None
 
 
 def placed(view: View) -> list[Row]:
@@ -70,38 +69,38 @@ def lines(view: View) -> list[_Line]:
     return shown + ([_Line(None, min(of_bytes))] if of_bytes else [])
 
 
-def _best(rows: list[Row]) -> list[_Line]:
-    """The least energy of a FLOP in each format among rows."""
-    found: dict[str, float] = {}
-    for row in rows:
-        joules = joules_per_flop(row) or 0.0
-        found[row.format] = min(joules, found.get(row.format, joules))
-    return [_Line(name, found[name]) for name in ordered(set(found), ORDER)]
+def title(view: View, known: list[_Line]) -> str:
+    """'A FLOP takes 0.444 pJ in fp8_e5m2, 0.823 pJ in bf16': the cheapest first, by ceilings.
 
-
-def title(view: View) -> str:
-    """'A FLOP takes 0.444 pJ in fp8_e5m2, 0.823 pJ in bf16': the cheapest first, by ceilings or without them by kernels."""
-    known = lines(view)
-    flops = sorted((one for one in known if one.format) or _best(placed(view)), key=lambda one: one.joules)
-    parts = enumerate_words([f"{digits(_PICO * one.joules)} pJ in {one.format}" for one in flops[:3]])
+    Without them the kernel with the least energy is named: its FLOPs include the bytes that it moves.
+    """
     byte = next((f"; a byte of main memory {digits(_PICO * one.joules)} pJ" for one in known if not one.format), "")
+    flops = sorted((one for one in known if one.format), key=lambda one: one.joules)
+    if not flops:
+        best = min(placed(view), key=lambda row: joules_per_flop(row) or inf)
+        return f"{capital(spoken(best.op))} takes {digits(_PICO * (joules_per_flop(best) or 0.0))} pJ a FLOP in {best.format}{byte}"
+    parts = enumerate_words([f"{digits(_PICO * one.joules)} pJ in {one.format}" for one in flops[:3]])
     return f"A FLOP takes {parts}{byte}"
 
 
-def _draw_lines(axes: Axes, view: View, theme: Theme) -> None:
+def _draw_lines(axes: Axes, known: list[_Line], theme: Theme) -> None:
     """Draws what the ceilings spend: level lines of formats, named at the left, and the rising line of a byte."""
-    x, y = axes.get_xlim(), axes.get_ylim()
-    for one in lines(view):
+    for one in known:
         if one.format is None:
-            axes.plot(x, [value / one.joules / _GIGA for value in x], color=theme.muted, linewidth=1.6)
-            at = (y[0] * y[1]) ** 0.5 * one.joules * _GIGA
-            axes.annotate(f"pJ a byte: {digits(_PICO * one.joules)}", (at, at / one.joules / _GIGA), (-6, 4), textcoords="offset points", size=SMALL, ha="right",
-                          color=theme.muted)  # fmt: skip
-            continue
-        colour = readable(theme.hue(one.format), theme.ink, theme.background)
-        value = 1 / one.joules / _GIGA
-        axes.plot(x, (value, value), color=colour, linewidth=1.6)
-    _name_lines(axes, [one for one in lines(view) if one.format], theme)
+            _draw_byte(axes, one, theme)
+        else:
+            across(axes, 1 / one.joules / _GIGA, color=readable(theme.hue(one.format), theme.ink, theme.background), linewidth=1.6)
+    _name_lines(axes, [one for one in known if one.format], theme)
+
+
+def _draw_byte(axes: Axes, one: _Line, theme: Theme) -> None:
+    """A line that rises with intensity, named in the middle of its part within the axes."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    axes.plot((left, right), [x / one.joules / _GIGA for x in (left, right)], color=theme.muted, linewidth=1.6)
+    ends = max(left, low * one.joules * _GIGA), min(right, high * one.joules * _GIGA)
+    at = (ends[0] * ends[1]) ** 0.5
+    axes.annotate(f"pJ a byte: {digits(_PICO * one.joules)}", (at, at / one.joules / _GIGA), (8, -4), textcoords="offset points",
+                  size=SMALL, va="top", color=theme.muted)  # fmt: skip
 
 
 def _name_lines(axes: Axes, levels: list[_Line], theme: Theme) -> None:
@@ -120,12 +119,12 @@ def _name_lines(axes: Axes, levels: list[_Line], theme: Theme) -> None:
 
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    rows = placed(view)
-    top = header(page, view, unfinished_title(view, "energy of a FLOP") or title(view), [storage_note(view)], theme)
+    rows, known = placed(view), lines(view)
+    top = header(page, view, unfinished_title(view, "energy of a FLOP") or title(view, known), [storage_note(view)], theme)
     draw_shapes(page, view, view.operations, theme, top - 0.05, fills=False)
     top = grid.draw_legend(page, view, theme, top - 0.27, [])
     place = {row.id: (row.intensity_flop_per_byte, 1 / joules_per_flop(row) / _GIGA) for row in rows}
-    levels = [1 / one.joules / _GIGA for one in lines(view) if one.format]
+    levels = [1 / one.joules / _GIGA for one in known if one.format]
     room = width(_LONGEST_NAME, SMALL) if levels else 0.0
     low, high = min(x for x, _ in place.values()), max(x for x, _ in place.values())
     left = low / _LEAST_RATIO / 10 ** (room / (WIDTH - grid.LEFT - MARGIN) * 3)  # the names of lines need it
@@ -134,7 +133,7 @@ def draw(view: View, theme: Theme) -> Figure:
     bottom = 0.95
     axes = add_axes(figure, grid.LEFT, bottom, WIDTH - grid.LEFT - MARGIN, top - bottom - 0.1)
     style_axes(axes, x, y, theme, most=6)
-    _draw_lines(axes, view, theme)
+    _draw_lines(axes, known, theme)
     draw_paths(axes, rows, place, theme, arrow=False)
     draw_points(axes, rows, place, view, theme, power=0)
     page.text(0.3, (bottom + top) / 2, "GFLOP per joule of the board", size=NORMAL, rotation=90, ha="center", va="center")

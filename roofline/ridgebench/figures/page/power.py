@@ -29,9 +29,7 @@ _SPARE = 1.15  # room above the highest clock and the most power
 
 def watts(row: Row) -> Optional[float]:
     """The power during the row's samples; None if they are too short to say."""
-    window = row.telemetry.get("window")
-    power = window.get("power_w") if isinstance(window, dict) else None
-    return power if type(power) in (int, float) and power > 0 else None
+    return row.reading("power_w")
 
 
 def placed(view: View) -> list[Row]:

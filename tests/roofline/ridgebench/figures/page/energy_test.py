@@ -39,11 +39,16 @@ def test_a_memory_ceiling_gives_the_energy_of_a_byte(view):
     rows = [known if row is copy else row for row in view.rows]
     (line,) = [one for one in energy.lines(replace(view, rows=rows)) if one.format is None]
     assert line.joules == pytest.approx(1e-10)
-    assert energy.title(replace(view, rows=rows)).endswith("; a byte of main memory 100 pJ")
+    changed = replace(view, rows=rows)
+    assert energy.title(changed, energy.lines(changed)).endswith("; a byte of main memory 100 pJ")
 
 
 def test_the_title_is_what_a_flop_takes(view):
-    assert energy.title(view) == "A FLOP takes 0.444 pJ in fp8_e5m2, 0.451 pJ in fp8_e4m3 and 0.823 pJ in bf16"
+    assert energy.title(view, energy.lines(view)) == "A FLOP takes 0.444 pJ in fp8_e5m2, 0.451 pJ in fp8_e4m3 and 0.823 pJ in bf16"
+
+
+def test_without_ceilings_the_title_names_the_kernel(view):
+    assert energy.title(view, []) == "Matmul takes 0.545 pJ a FLOP in fp8_e4m3"
 
 
 def test_points_are_the_rows_whose_energy_is_known(view):
