@@ -1,14 +1,17 @@
 """Runs of one device at several power limits: the limit with the most FLOP per joule, and the lowest that keeps the speed."""
 
 from dataclasses import dataclass
-from math import hypot
-from typing import Any, Optional
+from typing import Optional
 
-from ridgebench.base.errors import CommandError
-from ridgebench.base.text import clean
+from ridgebench.base.errors import INCOMPARABLE, CommandError
+from ridgebench.base.text import clean, short
 from ridgebench.data.records import Row, Run
 
+from .comparable import device_entries, differences
+from .consistent import require_finished
+
 KEPT = 0.95  # of the highest rate: the speed that the second limit keeps
+_LIMIT = "power_limit_w"
 _NORMAL = 1.96  # half of a 95 % interval, in standard errors
 
 
@@ -19,15 +22,12 @@ class _Point:
     limit_w: float
     flops_per_s: float
     power_w: float
-    error: float  # half of the 95 % interval of FLOP per joule, as a share
-
-    @property
-    def flops_per_joule(self) -> float:
-        return self.flops_per_s / self.power_w
+    flops_per_joule: float  # by the energy of the samples
+    error: float  # half of its 95 % interval, as a share: that of the power
 
     @property
     def interval(self) -> tuple[float, float]:
-        """FLOP per joule, 95 %: the errors of time and of power are independent."""
+        """FLOP per joule, 95 %."""
         return self.flops_per_joule * (1 - self.error), self.flops_per_joule * (1 + self.error)
 
 
@@ -57,46 +57,41 @@ class Curve:
         return next(point for point in self.points if point.flops_per_s >= KEPT * most)
 
 
-def _number(value: Any) -> Optional[float]:
-    return float(value) if type(value) in (int, float) and value > 0 else None
-
-
 def _limit_of(run: Run, device: str) -> float:
     """The power limit of a device. Raises CommandError."""
-    found = next((one for one in run.environment["devices"] if one["name"] == device), {})
-    limit = _number(found.get("power_limit_w"))
-    if limit is None:
+    limit = device_entries(run.environment).get(device, {}).get(_LIMIT)
+    if type(limit) not in (int, float) or not limit > 0:
         raise CommandError(f"{clean(str(run.folder))}: {device} has no power limit; allowed: runs of a GPU whose driver reports it")
-    return limit
+    return float(limit)
 
 
 def _point_of(row: Row, limit_w: float) -> Optional[_Point]:
-    """The point of a row; None if its rate or its power is unknown, or if it paused, as a burst does."""
-    window = row.telemetry.get("window")
-    power = _number(window.get("power_w")) if isinstance(window, dict) else None
-    if row.status != "ok" or row.burst or not row.flops_per_s or power is None or not _number(window.get("energy_j")):
+    """The point of a row; None if its rate or its energy is unknown, or if it paused, as a burst does."""
+    joules, power = row.reading("energy_per_flop_j"), row.reading("power_w")
+    if row.status != "ok" or row.burst or not row.flops_per_s or joules is None or power is None:
         return None
-    low, high = row.time_ci_low_s, row.time_ci_high_s
-    of_time = (high - low) / 2 / row.time_median_s if low and high and row.time_median_s else 0.0
-    return _Point(limit_w, row.flops_per_s, power, hypot(of_time, _NORMAL * (_number(window.get("power_error_w")) or 0.0) / power))
+    return _Point(limit_w, row.flops_per_s, power, 1 / joules, _NORMAL * (row.reading("power_error_w") or 0.0) / power)
 
 
-def _check(runs: list[Run]) -> None:
-    """Raises CommandError unless the runs are of one model, each whole, and of two limits or more."""
-    models = sorted({str(device["model"]) for run in runs for device in run.environment["devices"] if device["backend"] != "cpu"})
-    if len(models) != 1:
-        raise CommandError(f"the runs are of {', '.join(map(clean, models)) or 'no GPU'}; allowed: runs of one model")
-    for run in runs:
-        if run.environment.get("interrupted") or run.torn:
-            raise CommandError(f"{clean(str(run.folder))}: the run did not end; allowed: whole runs")
+def _require_comparable(runs: list[Run]) -> list[str]:
+    """Notes on differences that change no result. Raises CommandError unless runs are whole, and comparable but for the limit."""
+    require_finished(runs)
+    notes = []
+    for run in runs[1:]:
+        hard, soft = differences(runs[0].environment, run.environment, [_LIMIT])
+        names = f"{clean(str(runs[0].folder))} and {clean(str(run.folder))}"
+        if hard:
+            raise CommandError(f"{names} must not be compared: {'; '.join(map(short, hard))}", INCOMPARABLE)
+        notes += [f"{names}: {short(one)}" for one in soft if not short(one).startswith(_LIMIT)]
+    return notes
 
 
-def curves(runs: list[Run]) -> list[Curve]:
-    """The rows that at least two limits have, by id, the most FLOP per joule first. Raises CommandError.
+def curves(runs: list[Run]) -> tuple[list[Curve], list[str]]:
+    """The rows that at least two limits have, by id, the most FLOP per joule first; and notes. Raises CommandError.
 
     Of two runs at one limit the one with more FLOP/s counts for a row.
     """
-    _check(runs)
+    notes = _require_comparable(runs)
     found: dict[str, dict[float, _Point]] = {}
     for run in runs:
         for row in run.by_id.values():
@@ -109,4 +104,4 @@ def curves(runs: list[Run]) -> list[Curve]:
         limits = sorted({limit for points in found.values() for limit in points})
         shown = ", ".join(f"{limit:g} W" for limit in limits) or "no row with a power"
         raise CommandError(f"the runs have {shown}; allowed: rows with a rate and a power at two limits or more")
-    return sorted(several, key=lambda curve: -curve.best.flops_per_joule)
+    return sorted(several, key=lambda curve: -curve.best.flops_per_joule), notes

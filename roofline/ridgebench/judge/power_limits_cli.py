@@ -10,8 +10,8 @@ from ridgebench.base.patterns import Pattern
 from ridgebench.base.printers import aligned, json_text
 from ridgebench.base.text import clean
 from ridgebench.base.units import digits, percent, rate
-from ridgebench.data.records import load_run
 
+from .consistent import load
 from .power_limits import KEPT, Curve, curves
 
 _PROGRAM = "roofline-energy"
@@ -49,7 +49,7 @@ def _lines_of(curve: Curve) -> list[str]:
 def main(arguments: list[str]) -> int:
     options = _parse(arguments)
     try:
-        found = curves([load_run(folder) for folder in options.results])
+        found, notes = curves([load(folder) for folder in options.results])
         if options.filter is not None:
             pattern = Pattern(options.filter, "--filter")
             found = [curve for curve in found if pattern.search(curve.name)]
@@ -57,6 +57,8 @@ def main(arguments: list[str]) -> int:
                 raise CommandError(f"--filter {options.filter}: no row of the runs matches")
     except CommandError as error:
         return fail(str(error), error.code, _PROGRAM)
+    for note in notes:
+        print(f"{_PROGRAM}: note: {note}", file=sys.stderr)
     if options.json:
         sys.stdout.write(json_text({"schema": "urn:ridgebench:roofline_energy:1", "rows": [_json_of(curve) for curve in found]}))
     else:

@@ -25,9 +25,11 @@ def run_at(folder: Path, limit: float, rate: float, power: float, error: float, 
     for line in (folder / "records.jsonl").read_text().splitlines():
         record = json.loads(line)
         if record["id"] == ROW:
-            seconds = record["flops"] / (rate * 1e12)
-            record |= {"flops_per_s": rate * 1e12, "time_median_s": seconds, "time_ci_low_s": 0.999 * seconds, "time_ci_high_s": 1.001 * seconds}
-            record["telemetry"]["window"] |= {"power_w": power, "power_error_w": error, "energy_j": 2 * power}
+            faster = rate * 1e12 / record["flops_per_s"]
+            record["samples_s"] = [sample / faster for sample in record["samples_s"]]
+            record |= {key: record[key] / faster for key in ("time_median_s", "time_ci_low_s", "time_ci_high_s")}
+            record |= {key: record[key] * faster for key in ("flops_per_s", "bytes_per_s")}
+            record["telemetry"]["window"] |= {"power_w": power, "power_error_w": error, "energy_per_flop_j": power / (rate * 1e12)}
             lines.append(json.dumps(record))
     (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
     return folder
@@ -44,8 +46,8 @@ def answer(capsys, *words: str) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
-def refused(capsys, *words: str) -> str:
-    assert main(["roofline-energy", *words]) == 2
+def refused(capsys, *words: str, code: int = 2) -> str:
+    assert main(["roofline-energy", *words]) == code
     error = capsys.readouterr().err
     assert error.startswith("roofline-energy: ") and error.count("\n") == 1
     return error
@@ -60,8 +62,8 @@ def test_the_knee_is_the_limit_with_the_most_flop_per_joule(folders, capsys):
     assert (row["id"], row["knee_w"], row["keeps_speed_w"]) == (ROW, 500, 600)
     assert [point["power_limit_w"] for point in row["points"]] == [400, 500, 600, 700]
     knee = row["points"][1]
-    assert knee["flops_per_joule"] == 600e12 / 497
-    error = ((0.001) ** 2 + (1.96 / 497) ** 2) ** 0.5
+    assert knee["flops_per_joule"] == pytest.approx(600e12 / 497)
+    error = 1.96 / 497
     assert knee["flops_per_joule_ci_low"] == pytest.approx(600e12 / 497 * (1 - error))
     assert (row["knee_ci_low_w"], row["knee_ci_high_w"]) == (500, 500)
 
@@ -78,7 +80,7 @@ def test_limits_within_the_intervals_are_named(folders, capsys, tmp_path):
 def test_of_two_runs_at_one_limit_the_faster_counts(folders, capsys, tmp_path):
     again = run_at(tmp_path / "again", 700, 690.0, 690.0, 1.0)
     (row,) = answer(capsys, *folders, str(again))["rows"]
-    assert row["points"][-1]["flops_per_s"] == 690e12 and len(row["points"]) == 4
+    assert row["points"][-1]["flops_per_s"] == pytest.approx(690e12) and len(row["points"]) == 4
 
 
 def test_what_it_refuses(folders, capsys, tmp_path):
@@ -87,7 +89,21 @@ def test_what_it_refuses(folders, capsys, tmp_path):
     assert "--filter '(' is not a regular expression" in refused(capsys, *folders, "--filter", "(")
     assert "the runs have no row with a power" in refused(capsys, str(H200))
     assert "runs of a GPU" in refused(capsys, str(run_at(tmp_path / "none", None, *LIMITS[500])), folders[0])
-    assert "did not end" in refused(capsys, str(run_at(tmp_path / "cut", 650, *LIMITS[600], interrupted=True)), folders[0])
+    assert "the run was interrupted" in refused(capsys, str(run_at(tmp_path / "cut", 650, *LIMITS[600], interrupted=True)), folders[0])
     host = ROOT / "results" / "amd-epyc-2-threads" / "2026-11-23-d549ba8"
-    assert "no GPU; allowed: runs of one model" in refused(capsys, str(host))
-    assert "NVIDIA H100 80GB HBM3, NVIDIA H200" in refused(capsys, str(ROOT / "results/nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"), folders[0])
+    assert "the runs have no row with a power" in refused(capsys, str(host))
+
+
+def test_runs_that_differ_in_more_than_the_limit_are_refused(folders, capsys, tmp_path):
+    h100 = ROOT / "results/nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"
+    assert "model: NVIDIA H200 against NVIDIA H100 80GB HBM3" in refused(capsys, folders[0], str(h100), code=5)
+    assert "fill: normal against zeros" in refused(capsys, folders[0], str(run_at(tmp_path / "fill", 650, *LIMITS[600], fill="zeros")), code=5)
+
+
+def test_another_board_of_the_model_is_noted(folders, capsys, tmp_path):
+    other = run_at(tmp_path / "board", 650, *LIMITS[600])
+    known = json.loads((other / "environment.json").read_text())
+    known["devices"][0]["uuid_hash"] = "0123456789abcdef"
+    (other / "environment.json").write_text(json.dumps(known))
+    assert main(["roofline-energy", folders[0], str(other)]) == 0
+    assert "note: " in (error := capsys.readouterr().err) and "uuid_hash: " in error
