@@ -50,7 +50,7 @@ def _cells(matrix: Any, origin: str) -> Iterator[tuple[int, int, float]]:
 def _points(case: dict, bytes_: int, origin: str) -> Iterator[Point]:
     """A point for each cell of a test. Raises ResultsError."""
     operation, how = _test(case, origin)
-    of_gpus = "CPU" not in str(case["bandwidth_description"])
+    of_gpus = "GPU(row)" in str(case["bandwidth_description"])  # else the row is a host, or the one row of copies within each GPU
     for row, column, per_s in _cells(case.get("bandwidth_matrix"), origin):
         if per_s <= 0:
             raise bad(origin, f"bandwidth_matrix[{row}][{column}] is {per_s / _GIGA:g}; allowed: more than 0")

@@ -114,6 +114,12 @@ def _product(sizes: _Sizes, first: int) -> Optional[tuple[int, int, int, int]]:
     return (prod(a[:-2]), a[-2], b[-1], a[-1])
 
 
+def _stored(one: _Operation, index: int) -> int:
+    """Elements that a tensor has in memory: an expanded dimension, whose stride is 0, repeats one of them."""
+    steps = one.strides[index] if index < len(one.strides) and len(one.strides[index]) == len(one.sizes[index]) else one.sizes[index]
+    return prod(size for size, step in zip(one.sizes[index], steps) if step != 0)
+
+
 def _mm(one: _Operation) -> Optional[_Work]:
     found = _product(one.sizes, 0)
     if found is None:
@@ -121,7 +127,7 @@ def _mm(one: _Operation) -> Optional[_Work]:
     _, m, n, k = found
     layout = _layout(one.sizes[0], one.sizes[1], one.strides)
     if layout is None:
-        return _Work("mm", {"m": m, "n": n, "k": k}, 2.0 * m * n * k, m * n + m * k + n * k)
+        return _Work("mm", {"m": m, "n": n, "k": k}, 2.0 * m * n * k, m * n + _stored(one, 0) + _stored(one, 1))
     return _Work("matmul", {"m": m, "n": n, "k": k, "layout": layout})
 
 
@@ -132,9 +138,9 @@ def _of_products(name: str, first: int) -> Callable[[_Operation], Optional[_Work
         if found is None:
             return None
         batch, m, n, k = found
-        added = prod(one.sizes[0]) if first else 0
+        read = sum(_stored(one, index) for index in range(first + 2))
         return _Work(name, {"b": batch, "m": m, "n": n, "k": k} if batch > 1 else {"m": m, "n": n, "k": k},
-                     2.0 * batch * m * n * k, batch * (m * n + m * k + n * k) + added)
+                     2.0 * batch * m * n * k, batch * m * n + read)
 
     return work_of
 
@@ -214,9 +220,9 @@ def _point(launch: _Launch, times: list[float], origin: str) -> Point:
     return point
 
 
-def _launches(events: list[dict], path: Path, imported: Imported) -> dict[_Launch, tuple[list[float], str]]:
+def _launches(events: list[dict], operations: dict[Optional[int], _Operation], path: Path,
+              imported: Imported) -> dict[_Launch, tuple[list[float], str]]:
     """The times of all launches, by what they have in common, with the place of the first."""
-    operations = _operations(events)
     kernels = [(index, event) for index, event in enumerate(events) if event.get("cat") == "kernel"]
     many = Counter(_owner(event) for _, event in kernels)
     found: dict[_Launch, tuple[list[float], str]] = {}
@@ -242,10 +248,11 @@ def load(path: Path) -> Imported:
     imported = Imported([])
     for index, device in enumerate(objects(root, "deviceProperties", str(path), optional=True)):
         imported.models[device_number(device.get("id"), f"{path}: deviceProperties[{index}]")] = str(device.get("name"))
-    launches = _launches(events, path, imported)
+    operations = _operations(events)
+    launches = _launches(events, operations, path, imported)
     if not launches and not imported.left_out:
         raise ResultsError(f"{path}: no kernel of a GPU in it; is this the trace of a program that used one?")
-    if not any(one.sizes for one in _operations(events).values()):
+    if not any(one.sizes for one in operations.values()):
         imported.notes.append("no shapes of tensors, so that FLOPs and bytes are unknown; profile(record_shapes=True) records them")
     imported.points = [_point(launch, times, origin) for launch, (times, origin) in launches.items()]
     return imported
