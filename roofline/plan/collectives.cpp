@@ -19,10 +19,15 @@ struct Collective {
   std::string_view name;
   double (*share)(double ranks);
 };
-constexpr std::array kCollectives{
-    Collective{"all-reduce", twice_all_but_its_own}, Collective{"all-gather", all_but_its_own},
-    Collective{"reduce-scatter", all_but_its_own}, Collective{"all-to-all", all_but_its_own},
-    Collective{"broadcast", all}};
+constexpr std::array kCollectives{Collective{"all-reduce", twice_all_but_its_own},
+                                  Collective{"all-gather", all_but_its_own},
+                                  Collective{"reduce-scatter", all_but_its_own},
+                                  Collective{"all-to-all", all_but_its_own},
+                                  Collective{"gather", all_but_its_own},
+                                  Collective{"scatter", all_but_its_own},
+                                  Collective{"broadcast", all},
+                                  Collective{"reduce", all},
+                                  Collective{"send-receive", all}};
 
 }  // namespace
 

@@ -6,10 +6,10 @@
 
 namespace ridgebench {
 
-// Returns the bytes that each of `ranks` ranks sends in one direction when a message of `bytes`
-// goes through a collective: "all-reduce", "all-gather", "reduce-scatter", "all-to-all" or
-// "broadcast". The message is the array that a rank reduces, gathers, scatters, exchanges or
-// receives as a whole, as in nccl-tests, so that bytes over time is its bus bandwidth. On a ring
+// Returns the bytes that the busiest of `ranks` ranks sends or receives in one direction when a
+// message of `bytes` goes through a collective of collective_names(). The message is the array that
+// a rank reduces, gathers, scatters, exchanges, sends or receives as a whole, as in nccl-tests, so
+// that bytes over time is its bus bandwidth. On a ring
 // of n ranks an all-gather and a reduce-scatter send (n - 1) / n of the message, and an all-reduce
 // is one of each: no algorithm sends less without sums in the network. Source: Patarasuk and Yuan,
 // "Bandwidth optimal all-reduce algorithms", 2009; nccl-tests, doc/PERFORMANCE.md. Throws

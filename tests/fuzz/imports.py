@@ -84,6 +84,11 @@ def work(operation: str, shape: str, name: str, device: str) -> dict:
     return {"flops": 2.0, "bytes": 4.0, "shape": {"n": 1}}
 
 
+def share(collective: str, ranks: int) -> float:
+    """Stands for the binary likewise."""
+    return 2 * (ranks - 1) / ranks
+
+
 def no_program(*_: str, **__: float) -> dict:
     """Stands for the binary that cannot be started."""
     raise ResultsError("the program is not installed")
@@ -135,7 +140,7 @@ def fuzz(kind: str, seed: int, inputs: int) -> tuple[int, int, list[str]]:
     source, tried, accepted, faults = random.Random(seed), 0, 0, []
     files = [(FILES / name).read_bytes() for name in SEEDS[kind][0]]
     warnings.simplefilter("ignore")  # as ridgebench.base.streams does for every command
-    asked.predict = work
+    asked.predict, asked.sent_by_a_rank = work, share
     with tempfile.TemporaryDirectory(prefix="ridgebench-fuzz-") as folder:
         path = Path(folder) / "file"
         while tried < inputs:

@@ -137,6 +137,7 @@ def search(kind: str, options: list[str]) -> None:
 
     warnings.simplefilter("ignore")  # as ridgebench.base.streams does for every command
     imports.asked.predict, imports.asked.asked = imports.work, imports.no_program
+    imports.asked.sent_by_a_rank = imports.share
     folders = [] if any(Path(option).is_file() for option in options) else [copies(kind)]
     one(corpus(kind)[0].read_bytes())  # compiles the schemas
     atheris.Setup([sys.argv[0], *options, *folders], one)

@@ -184,13 +184,18 @@ void add_plan_transfer(CLI::App& plan) {
   struct State : PlanOptions {
     double bytes = 0;
     std::string link;
-    std::string direction = "to-device";
+    std::string direction;
     std::string collective;
     std::optional<double> ranks;
 
     [[nodiscard]] std::optional<CollectiveQuestion> question() const {
       if (collective.empty()) return std::nullopt;
       return CollectiveQuestion{collective, *ranks};
+    }
+    // Ranks are joined by links between GPUs.
+    [[nodiscard]] Link opened() const {
+      const std::string usual = collective.empty() ? "to-device" : "peer";
+      return open_link(link, direction.empty() ? usual : direction);
     }
   };
   const auto state = std::make_shared<State>();
@@ -201,8 +206,10 @@ void add_plan_transfer(CLI::App& plan) {
       ->description("byte/s such as 50G, a results directory with copies of a GPU, or " +
                     link_names());
   app.add_option("--direction", state->direction,
-                 fmt::format("Of the copies of a results directory: {}", kDirections))
-      ->capture_default_str();
+                 fmt::format("Of the copies of a results directory: {}; default: to-device, of a "
+                             "collective peer",
+                             kDirections))
+      ->check(not_empty());
   CLI::Option* collective =
       app.add_option("--collective", state->collective,
                      "The bytes are the message of a collective of ranks with a link each: " +
@@ -213,8 +220,7 @@ void add_plan_transfer(CLI::App& plan) {
   ranks->needs(collective);
   add_plan_json(app, *state);
   app.callback([state] {
-    print_plan(*state, plan_transfer(state->bytes, open_link(state->link, state->direction),
-                                     state->question()));
+    print_plan(*state, plan_transfer(state->bytes, state->opened(), state->question()));
   });
 }
 

@@ -106,6 +106,12 @@ def measured(*words: str) -> tuple[int, str]:
     return code, last.strip().removeprefix("ridgebench: ")
 
 
+def sent_by_a_rank(collective: str, ranks: int) -> float:
+    """The bytes that a rank sends for each byte of the message of a collective, such as "all-reduce". Raises ResultsError."""
+    words = ("--bytes", "1", "--link", "1", "--collective", collective, "--ranks", str(ranks))
+    return float(ask("plan", "transfer", *words)["communication_bytes"])
+
+
 def predict(operation: str, shape: str, format_: str, device: str) -> dict[str, Any]:
     """The keys of results/schema/predict.schema.json. Raises ResultsError."""
     return ask("predict", operation, shape, "--format", format_, "--on", device)

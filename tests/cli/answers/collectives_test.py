@@ -1,9 +1,7 @@
 """Links between ranks: collectives, ZeRO, and tensor parallelism; rates of links that another tool measured."""
 
 import pytest
-from command_line import ROOT, answer, refused, ridgebench
-
-from ridgebench.exchange.importers import nccl_tests
+from command_line import ROOT, answer, records, refused, ridgebench
 
 NVLINK4 = 450e9
 
@@ -13,7 +11,7 @@ def plan(words: str) -> dict:
 
 
 @pytest.mark.parametrize(("name", "share"), [("all-reduce", 7 / 4), ("all-gather", 7 / 8), ("reduce-scatter", 7 / 8), ("all-to-all", 7 / 8),
-                                             ("broadcast", 1)])
+                                             ("gather", 7 / 8), ("scatter", 7 / 8), ("broadcast", 1), ("reduce", 1), ("send-receive", 1)])
 def test_a_collective_takes_the_time_of_what_a_rank_sends(name, share):
     reply = plan(f"transfer --bytes 1G --link nvlink4 --collective {name} --ranks 8")
     assert reply["communication_bytes"] == pytest.approx(share * 1e9)
@@ -23,13 +21,24 @@ def test_a_collective_takes_the_time_of_what_a_rank_sends(name, share):
     assert plan(f"transfer --bytes 1G --link nvlink4 --collective {name} --ranks 1")["time_s"] == 0
 
 
-def test_collectives_send_what_nccl_tests_counts():
-    names = {"all-reduce": "all_reduce", "all-gather": "all_gather", "reduce-scatter": "reduce_scatter", "all-to-all": "alltoall",
-             "broadcast": "broadcast"}
-    for ranks in (2, 8, 72):
-        for name, theirs in names.items():
-            reply = plan(f"transfer --bytes 1G --link 1G --collective {name} --ranks {ranks}")
-            assert reply["communication_bytes"] == pytest.approx(1e9 * nccl_tests.FACTORS[theirs](ranks))
+def test_an_import_of_nccl_tests_has_the_bytes_of_the_program(tmp_path):
+    ranks = "".join(f"#  Rank  {n} Group  0 Pid 1 on node device  {n} [0000:0{n}:00] GPU\n" for n in range(4))
+    for number, (name, share) in enumerate((("all_reduce", 1.5), ("all_gather", 0.75), ("reduce_scatter", 0.75), ("alltoall", 0.75),
+                                            ("gather", 0.75), ("scatter", 0.75), ("broadcast", 1), ("reduce", 1), ("sendrecv", 1))):
+        table = tmp_path / name
+        table.write_text(f"{name}_perf\n{ranks}# size count type time algbw busbw error time algbw busbw error\n"
+                         f"1000000 250000 float 10 100 {100 * share} 0e+00 20 50 {50 * share} 0e+00\n")
+        out = tmp_path / f"out{number}"
+        assert ridgebench("import", "nccl-tests", table, "-o", out).returncode == 0
+        assert [row["bytes"] for row in records(out)] == [1e6 * share] * 2
+
+
+def test_a_collective_takes_the_copies_between_gpus(tmp_path):
+    out = tmp_path / "copies"
+    assert ridgebench("import", "nvbandwidth", ROOT / "tests/data/imports/nvbandwidth.json", "--buffer-size", "512", "-o", out).returncode == 0
+    words = ("plan", "transfer", "--bytes", "1G", "--link", out, "--collective", "all-gather", "--ranks", "2")
+    assert answer(*words)["terms"][0]["value"] == pytest.approx(396.5e9)
+    assert answer(*words, "--direction", "to-host")["terms"][0]["value"] == pytest.approx(55.02e9)
 
 
 def test_a_collective_needs_its_ranks():

@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 from ridgebench.base.files import ResultsError, read
 from ridgebench.base.text import quoted
+from ridgebench.data import program
 
 from .point import Imported, Point, bad, number, shape_of, size, time, work
 from .units import si
 
 _MICROSECONDS = 1e-6
 _GIGA = 1e9
-# Bytes that a rank sends, for each byte of the message, with n ranks.
-FACTORS = {
-    "all_reduce": lambda n: 2 * (n - 1) / n, "reduce_scatter": lambda n: (n - 1) / n, "all_gather": lambda n: (n - 1) / n,
-    "alltoall": lambda n: (n - 1) / n, "gather": lambda n: (n - 1) / n, "scatter": lambda n: (n - 1) / n, "broadcast": lambda n: 1.0,
-    "reduce": lambda n: 1.0, "sendrecv": lambda n: 1.0}
-_PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(FACTORS)})_perf\b")
+# The names of `plan transfer --collective` by those of the programs.
+_COLLECTIVES = {"all_reduce": "all-reduce", "reduce_scatter": "reduce-scatter", "all_gather": "all-gather", "alltoall": "all-to-all",
+                "gather": "gather", "scatter": "scatter", "broadcast": "broadcast", "reduce": "reduce", "sendrecv": "send-receive"}
+_PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(_COLLECTIVES)})_perf\b")
 _RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\s.*?\bdevice\s+\d+\s+\[[^\]]*\]\s+(\S.*?)\s*$")
 _FIRST = ("size", "count", "type")  # then, in newer versions, redop and root
 _TIMED = ("time", "algbw", "busbw")  # then a count of wrong values, or the largest error
@@ -36,6 +35,7 @@ class _Table(NamedTuple):
 
     collective: str
     ranks: int
+    share: float  # of the message, that a rank sends
     first_time: int  # column of the first time
     columns: int
 
@@ -46,7 +46,7 @@ def _collective(text: str, origin: str) -> str:
     if len(names) == 1:
         return names[0]
     what = f"names {' and '.join(names)}" if names else "does not name the collective"
-    raise bad(origin, f"the file {what}; allowed: one of {', '.join(f'{name}_perf' for name in FACTORS)}, for instance in a line "
+    raise bad(origin, f"the file {what}; allowed: one of {', '.join(f'{name}_perf' for name in _COLLECTIVES)}, for instance in a line "
                       "above the table")
 
 
@@ -72,7 +72,8 @@ def _table(text: str, lines: list[str], imported: Imported, origin: str) -> _Tab
     groups = title[first : first + 4], title[first + 4 :]
     if tuple(title[:3]) != _FIRST or any(tuple(group[:3]) != _TIMED or len(group) != 4 for group in groups):
         raise bad(origin, f"columns {quoted(' '.join(title))}; allowed: size, count, type, and twice time, algbw, busbw, #wrong")
-    return _Table(_collective(text, origin), _ranks(lines, imported, origin), first, len(title))
+    collective, ranks = _collective(text, origin), _ranks(lines, imported, origin)
+    return _Table(collective, ranks, program.sent_by_a_rank(_COLLECTIVES[collective], ranks), first, len(title))
 
 
 def _bus_rate(cells: list[str], at: int, bytes_: float, elapsed: float, origin: str) -> None:
@@ -92,7 +93,7 @@ def _point(table: _Table, cells: list[str], place: int, origin: str) -> Point:
     if message is None:
         raise bad(origin, f"size is {quoted(cells[0])}; allowed: 1 to 2^40 bytes")
     elapsed = time(si(number(cells[at], origin, "time"), _MICROSECONDS), origin, "time")
-    moved = work(message * FACTORS[table.collective](table.ranks), origin, "bytes")
+    moved = work(message * table.share, origin, "bytes")
     _bus_rate(cells, at, moved, elapsed, origin)
     redop = cells[3] if table.first_time > 3 and cells[3] != "none" else ""
     return Point(origin, name, [elapsed], is_mean=True, bytes=moved, operation=table.collective, format=cells[2],

@@ -16,9 +16,17 @@ FILES = ROOT / "tests" / "data" / "imports"
 MIB = 2**20
 
 
+def sent(collective: str, ranks: int) -> float:
+    """What the program answers; tests/cli/answers/collectives_test.py compares it."""
+    if collective in ("broadcast", "reduce", "send-receive"):
+        return 1.0
+    return (2 if collective == "all-reduce" else 1) * (ranks - 1) / ranks
+
+
 @pytest.fixture(autouse=True)
 def without_binary(monkeypatch):
     monkeypatch.setattr(program, "predict", lambda operation, text, name, device: {"flops": 11.0, "bytes": 12.0, "shape": {}})
+    monkeypatch.setattr(program, "sent_by_a_rank", sent)
 
 
 def read(tmp_path: Path, *words) -> dict[str, dict]:
@@ -55,6 +63,10 @@ def test_a_trace_may_be_packed(tmp_path):
     packed = tmp_path / "trace.json.gz"
     packed.write_bytes(gzip.compress((FILES / "torch_trace.json").read_bytes()))
     assert len(read(tmp_path, "torch-profiler", packed)) == 6
+
+
+def read_rows(tmp_path: Path, path: Path) -> list[dict]:
+    return list(read(tmp_path, "torch-profiler", path).values())
 
 
 def trace(events: list[dict]) -> str:
@@ -97,6 +109,18 @@ def test_a_kernel_of_several_operations_is_one_point(tmp_path):
     path.write_text(trace([operation([[4, 6]], [[6, 1]], f"aten::{name}", owner) for owner, name in enumerate(("add", "mul"))] +
                           [kernel("elementwise", owner) for owner in (0, 1, 1)]))
     assert [len(row["samples_s"]) for row in read(tmp_path, "torch-profiler", path).values()] == [3]
+
+
+@pytest.mark.parametrize(("name", "dims", "strides", "read"), [
+    ("aten::bmm", [[8, 4, 6], [8, 6, 2]], [[24, 6, 1], [0, 2, 1]], 8 * 4 * 6 + 6 * 2),  # one B for all products
+    ("aten::bmm", [[8, 4, 6], [8, 6, 2]], [], 8 * (4 * 6 + 6 * 2)),
+    ("aten::addmm", [[4, 2], [4, 6], [6, 2]], [[0, 1], [6, 1], [2, 1]], 2 + 4 * 6 + 6 * 2),  # a row that is added to all rows
+])
+def test_an_expanded_tensor_is_read_once(tmp_path, name, dims, strides, read):
+    path = tmp_path / "t.json"
+    path.write_text(trace([operation(dims, strides, name), kernel()]))
+    written = (8 if name == "aten::bmm" else 1) * 4 * 2
+    assert [row["bytes"] for row in read_rows(tmp_path, path)] == [2 * (read + written)]
 
 
 def test_long_names_of_kernels_stay_apart(tmp_path):
@@ -205,6 +229,13 @@ def case(matrix, **more) -> str:
     one = {"name": "host_to_device_memcpy_ce", "status": "Passed", "bandwidth_description": "CPU(row) -> GPU(column) (GB/s)",
            "bandwidth_matrix": matrix}
     return json.dumps({"nvbandwidth": {"bufferSize": 1, "testcases": [one | more]}})
+
+
+def test_copies_within_a_gpu_belong_to_the_column(tmp_path):
+    path = tmp_path / "t"
+    path.write_text(case([["1000", "2000"]], name="device_local_copy", bandwidth_description="memcpy local GPU(column) bandwidth (GB/s)"))
+    assert {key: row["bytes_per_s"] for key, row in read(tmp_path, "nvbandwidth", path).items()} == pytest.approx({
+        f"device_local_copy/nvbandwidth/fp32/bytes:{MIB}/steady@cuda:0": 1e12, f"device_local_copy/nvbandwidth/fp32/bytes:{MIB}/steady@cuda:1": 2e12})
 
 
 @pytest.mark.parametrize(("text", "part"), [
