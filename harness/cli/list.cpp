@@ -41,7 +41,7 @@ nlohmann::ordered_json absent_case(const Implementation& i) {
            fmt::format("needs a device of the backend {}, and --device opens none", backend)}};
 }
 
-// What a file has for a GPU would otherwise leave no trace on a machine without one.
+// A machine without a GPU would otherwise show nothing of the kernels that a file has for one.
 std::vector<nlohmann::ordered_json> absent_cases(
     const std::vector<std::unique_ptr<Device>>& devices, const Filter& filter,
     const CaseNames& names) {

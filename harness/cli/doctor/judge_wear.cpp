@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kReplace = "replace the GPU (RMA) if more follow";
 
-// XIDs that the hardware causes, and those of the driver's firmware. Others come from programs, as
-// 13, 31 and 43 do. Source: NVIDIA, "XID Errors", docs.nvidia.com/deploy/xid-errors.
+// XIDs that the hardware or its firmware causes. Programs cause most others, such as 13, 31 and 43.
+// Source: NVIDIA, "XID Errors", docs.nvidia.com/deploy/xid-errors.
 struct KnownXid {
   int number;
   std::string_view text;

@@ -22,7 +22,7 @@ struct BitsOfRow {
   std::vector<std::string> units;  // of each multiprocessor; empty if the row has no such
 };
 
-// A GPU whose bits are not those of the majority. Not wrong: no majority decides.
+// A GPU whose bits differ from the majority, or from another GPU if no majority decides.
 struct OddBits {
   std::size_t gpu;
   bool wrong;

@@ -1,4 +1,4 @@
-// What a soak found, as text.
+// The findings of a soak as text.
 #pragma once
 
 #include <string>
