@@ -2,26 +2,14 @@
 // 32 x 32 x 32 and multiplies them again and again into eight independent accumulators of 16 x 8.
 // The limit is the rate at which the tensor cores accept mma.sync: their full rate up to compute
 // capability 8.9, two thirds of it on 9.0, where only wgmma reaches the rest.
-#include "kernels/ceilings/repeated_mma.cuh"
-#include "kernels/common/cuda/ptx/mma.cuh"
+#include "kernels/ceilings/sync_instruction.cuh"
 
 namespace ridgebench::cuda::ceilings_tensor_mma_sync {
-
-constexpr int kK = static_cast<int>(kTensorTile.k);
-
-template <class T>
-struct Instruction : MmaShape<std::uint32_t, float> {
-  static constexpr int kSteps = kK / Mma<T>::kK;
-  static __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                      const std::uint32_t (&b)[2]) {
-    Mma<T>::multiply_add(d, a, b);
-  }
-};
 
 template <class T>
 __global__ void __launch_bounds__(kMmaThreads)
     tensor_peak_mma_sync(const T* a, const T* b, float* y, std::int64_t tiles, int iterations) {
-  multiply_tiles<Instruction<T>>(a, b, y, tiles, iterations);
+  multiply_tiles<SyncInstruction<T>>(a, b, y, tiles, iterations);
 }
 
 template <class T>
@@ -30,9 +18,9 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
 }
 
 // Sums of fp8 products keep 13 fraction bits (fp8_accumulation.hpp has the sources), and each
-// product is truncated to them. A sum of kProductsPerSum x kK terms that grows evenly thus loses up
-// to kK / 2 units of 2^-13 per step, of a sum that is half its final size on average.
-constexpr double kFp8Error = 0x1p-13 * (kK / 2) * (kProductsPerSum / 2);
+// product is truncated to them. A sum of kProductsPerSum x k terms that grows evenly thus loses up
+// to k / 2 units of 2^-13 per step, of a sum that is half its final size on average.
+constexpr double kFp8Error = 0x1p-13 * (kTensorTile.k / 2) * (kProductsPerSum / 2);
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
   if (machine.compute_capability < 80) return "mma.sync needs compute capability 8.0";

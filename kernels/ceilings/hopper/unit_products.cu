@@ -7,32 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "kernels/ceilings/repeated_mma.cuh"
 #include "kernels/ceilings/sweep/unit_products.hpp"
-#include "kernels/common/cuda/ptx/mma.cuh"
+#include "kernels/ceilings/sync_instruction.cuh"
 #include "kernels/common/cuda/ptx/special_registers.cuh"
 
 namespace ridgebench::cuda::ceilings_unit_products {
 
-constexpr int kK = static_cast<int>(kTensorTile.k);
 constexpr int kTileElements = kMmaTile * kMmaTile;
 constexpr int kRow = kMmaWarps * kTileElements;  // results of an SM
 static_assert(kMmaWarps == kUnitParts);
-
-template <class T>
-struct Instruction : MmaShape<std::uint32_t, float> {
-  static constexpr int kSteps = kK / Mma<T>::kK;
-  static __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                      const std::uint32_t (&b)[2]) {
-    Mma<T>::multiply_add(d, a, b);
-  }
-};
 
 // Block b writes row b of `results`, and its SM to sms[b].
 template <class T>
 __global__ void __launch_bounds__(kMmaThreads)
     multiply(const T* a, const T* b, float* results, unsigned* sms, int iterations) {
-  using Tile = Fragments<Instruction<T>>;
+  using Tile = Fragments<SyncInstruction<T>>;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const Tile fragments(reinterpret_cast<const std::uint32_t*>(a),
