@@ -94,7 +94,7 @@ std::string data_sheet_names();
 // Returns "nearest: h200; " for the name or alias that is most like `name`; empty if none is.
 std::string nearest_data_sheet(std::string_view name);
 
-// Returns the sheet that such a name or the path of a sheet's file stands for. Throws UsageError.
+// Returns the sheet that such a name or the path of a sheet's file represents. Throws UsageError.
 DeviceSpec open_data_sheet(const std::string& name);
 
 // Finds the sheet of a device in this machine by the whole name, else by the PCI id. Returns null

@@ -38,7 +38,7 @@ struct Encoding {
 // fp64 and whole numbers, and fp4 without the scale of a block. Throws UsageError.
 std::vector<Encoding> encodings_of(const std::string& format);
 
-// "zero", "subnormal", "normal", "infinity" or "nan"; `value` is what the code stands for.
+// "zero", "subnormal", "normal", "infinity" or "nan"; `value` is what the code represents.
 std::string_view class_of(const Encoding& encoding, std::uint32_t code, double value);
 
 // Outcome for a number that the format decodes as `decoded`: "exact", "rounded", "underflow"

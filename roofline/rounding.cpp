@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// "5 x 2^-5"; a whole number stands as it is.
+// "5 x 2^-5"; a whole number remains a whole number.
 std::string exact_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
@@ -77,7 +77,7 @@ ordered_json row_of(const Encoding& encoding, std::uint32_t code, std::optional<
   return row;
 }
 
-// The digits of a text of bits, and how many bits each stands for.
+// The digits of a text of bits, and how many bits each represents.
 struct BitText {
   std::string digits;
   int base;

@@ -1,4 +1,4 @@
-// How a number looks in each format: its bits, the value that they stand for, and what rounding
+// How a number looks in each format: its bits, the value that they represent, and what rounding
 // costs.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace ridgebench {
 
 // Answers `ridgebench number`. `text` is a number (number.hpp has the grammar), or bits, the sign
 // first: 0x3e20, or 0b0_01111_0000000000 with any underscores. `format` is one of kFormats or fp4;
-// empty stands for all formats, or for all that have as many bits as `text`. fp4 is rounded without
+// empty represents all formats, or for all that have as many bits as `text`. fp4 is rounded without
 // the scale of a block. tf32x3, which is stored as fp32, fp64 and int8 are left out.
 //
 // Returns {number, value, formats}. `value` is the double nearest to the number, null for bits.

@@ -24,7 +24,7 @@ struct OpenShape {
 
 // Reads a shape for `predict OP SHAPE --solve DIMENSION`. The text may leave the dimension out, and
 // a size that it gives for it does not count, which a note of the answer says. An empty text, or
-// one number for all dimensions where `dimension` is n, stands for a square. Throws UsageError.
+// one number for all dimensions where `dimension` is n, represents a square. Throws UsageError.
 OpenShape parse_open_shape(const std::string& text, const std::string& dimension,
                            const Operation& operation);
 

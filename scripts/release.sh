@@ -54,7 +54,7 @@ make_texts() {
   [[ -s dist/ridgebench-$version-notes.md ]] || fail "CHANGELOG.md has no text below $version"
 }
 
-# Symbols, run path, size: the tests of an installed tree know what a release must have.
+# Symbols, run path, size: the tests of an installed tree check the contents of a release.
 check_binaries() {
   local file size
   env RIDGEBENCH="$PWD/$build/ridgebench" RIDGEBENCH_BUILD="$PWD/$build" PYTHONPATH=tests/support:roofline \

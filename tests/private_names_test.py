@@ -43,7 +43,7 @@ class Uses(ast.NodeVisitor):
 
     def __init__(self, name: str, known: set[str]) -> None:
         self.here, self.known = name, known
-        self.modules: dict[str, str] = {}  # what a name of the file stands for
+        self.modules: dict[str, str] = {}  # what a name of the file represents
         self.found: set[Use] = set()
         self.values: set[str] = set()
         self.attributes: set[str] = set()  # of anything else than a module

@@ -1,4 +1,4 @@
-// Which file a library came from that the program has loaded by its name.
+// The file that a library came from, which the program loaded by its name.
 #pragma once
 
 #include <string>

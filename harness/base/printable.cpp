@@ -14,7 +14,7 @@ struct Character {
   std::size_t bytes;
 };
 
-constexpr Character kNoCharacter{0, 1};  // a control character stands for a byte that is not UTF-8
+constexpr Character kNoCharacter{0, 1};  // a control character represents a byte that is not UTF-8
 
 // Decodes the first character of a text that is not empty (RFC 3629).
 Character first_character(std::string_view text) {

@@ -41,7 +41,7 @@ inline constexpr std::size_t kMinIntervalSamples = 6;
 // statistics of the block medians bound the median whatever their distribution (David and
 // Nagaraja, Order Statistics, 2003, section 7.1). Lengths are odd because the median of an odd
 // number of independent values has the same population median as one value, however skewed.
-// Finally the interval is widened by half a tick on both sides, since a sample stands for any time
+// Finally the interval is widened by half a tick on both sides, since a sample represents any time
 // within half a tick of it.
 //
 // Below six samples, and where no six blocks are uncorrelated, it is the whole range of the blocks.

@@ -1,4 +1,4 @@
-// Texts that cross the C interface. A null pointer stands for an empty text.
+// Texts that cross the C interface. A null pointer represents an empty text.
 #pragma once
 
 #include <array>

@@ -142,7 +142,7 @@ void print_data_sheets() {
       "all numbers with their sources.\n");
 }
 
-// Numbers that people know stand with all their digits: 65504, 57344, 0.015625.
+// Well-known numbers are printed with all their digits: 65504, 57344, 0.015625.
 std::string exact_or_short(double value) {
   std::string text = fmt::format("{:.8g}", value);
   return std::strtod(text.c_str(), nullptr) == value ? text : fmt::format("{:.4g}", value);

@@ -10,7 +10,7 @@
 
 namespace ridgebench {
 
-// SLURMD_NODENAME, by which Slurm knows this node, else the name of the host.
+// SLURMD_NODENAME, the name of this node in Slurm, else the name of the host.
 std::string node_name();
 // The first 16 digits of the SHA-256 of the host's name.
 std::string hostname_hash();

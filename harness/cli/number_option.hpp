@@ -9,12 +9,12 @@
 
 namespace ridgebench {
 
-// Returns the number or the fraction (40%) that an option's text stands for. Throws UsageError that
+// Returns the number or the fraction (40%) that an option's text represents. Throws UsageError that
 // names the option and what it takes.
 double number_of(const std::string& option, const std::string& text);
 double fraction_of(const std::string& option, const std::string& text);
 
-// Returns the whole number from 1 to `most` that an option's text stands for, or the numbers of a
+// Returns the whole number from 1 to `most` that an option's text represents, or the numbers of a
 // list, "1,8,64". Both throw UsageError.
 std::int64_t count_of(const std::string& option, const std::string& text, double most);
 std::vector<std::int64_t> counts_of(const std::string& option, const std::string& text,
@@ -42,7 +42,7 @@ CLI::Validator number_in(double low, double high, const std::string& allowed);
 // The same for a whole number.
 CLI::Validator whole_in(double low, double high, const std::string& allowed);
 
-// Refuses an empty value, which would stand for the default.
+// Refuses an empty value, which would represent the default.
 CLI::Validator not_empty();
 
 }  // namespace ridgebench

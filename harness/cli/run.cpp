@@ -82,7 +82,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   return request;
 }
 
-// Finds an unwritable file before the run. An empty path stands for no file.
+// Finds an unwritable file before the run. An empty path represents no file.
 void require_writable(const char* flag, const std::string& path) {
   if (path.empty()) return;
   const bool is_new = access(path.c_str(), F_OK) != 0;

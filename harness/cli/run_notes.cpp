@@ -13,7 +13,7 @@
 namespace ridgebench {
 namespace {
 
-// The user's variables stand, although a library that is held back is not a yardstick.
+// The user's variables are kept, although a library that is held back is not a yardstick.
 void warn_of_held_back_libraries(const std::vector<Record>& records) {
   std::set<std::string> variables;
   for (const Record& record : records) {

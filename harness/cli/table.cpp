@@ -74,7 +74,7 @@ std::string flag_that_matters(const std::vector<std::string>& flags) {
   return worst == flags.end() ? "" : *worst;
 }
 
-// Why the row has no time, or what a reader must know of its time.
+// The reason why the row has no time, or a doubt on its time.
 std::string remark_of(const Record& r) {
   if (r.reason) return printable(*r.reason);
   std::string remark = printable(flag_that_matters(r.flags));

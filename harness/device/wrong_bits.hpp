@@ -48,9 +48,9 @@ struct WrongBits {
 // A comparison reports this number of wrong words and counts all.
 inline constexpr std::size_t kMostReported = 16;
 
-// What a memory test writes. Patterns of a fixed word find stuck cells, walking ones and zeros find
-// bits that follow their neighbours, and addresses find address lines (van de Goor, "Testing
-// Semiconductor Memories", 1991, chapters 2 and 4).
+// The patterns that a memory test writes. Patterns of a fixed word find stuck cells, walking ones
+// and zeros find bits that follow their neighbours, and addresses find address lines (van de Goor,
+// "Testing Semiconductor Memories", 1991, chapters 2 and 4).
 enum class PatternKind : std::uint8_t {
   zeros,
   ones,

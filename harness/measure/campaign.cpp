@@ -107,7 +107,7 @@ class Choice {
     return std::ranges::any_of(kernels_,
                                [&](const Case& c) { return needs_ceiling(c, ceiling, ceilings_); });
   }
-  // In a brief run, one format tells whether the power of a tensor engine changed.
+  // In a brief run, one format shows if the power of a tensor engine changed.
   [[nodiscard]] bool controls_run(const Case& ceiling) const {
     if (!is_control(ceiling)) return false;
     if (!brief_ || beyond_share_s(ceiling, 0) == 0) return true;

@@ -77,7 +77,7 @@ class Campaign final : private Turns {
   // In the order of measurement.
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
 
-  // Which of the rows so far are in doubt, because the control of a ceiling moved.
+  // The rows so far that are in doubt, because the control of a ceiling moved.
   [[nodiscard]] Doubts doubts() const { return doubts_of(records_, earlier_controls_); }
 
  private:

@@ -1,5 +1,5 @@
-// Whether rows of one run may be judged by the ceilings of another. `compare` has the same rule
-// (roofline/ridgebench/judge/comparable.json), and its words for a difference.
+// Decides if the rows of one run may be judged by the ceilings of another. `compare` has the same
+// rule (roofline/ridgebench/judge/comparable.json), and its words for a difference.
 #pragma once
 
 #include <nlohmann/json.hpp>

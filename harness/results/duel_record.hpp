@@ -1,4 +1,4 @@
-// One duel as it stands in duels.jsonl, and the list of its keys. results/schema/duel.schema.json
+// One duel as duels.jsonl holds it, and the list of its keys. results/schema/duel.schema.json
 // describes the file.
 #pragma once
 
@@ -176,7 +176,7 @@ inline constexpr KeyList kDuelAtClockKeys{
     Key{"ci_low", &DuelAtClock::ci_low, "", "lower end of its 95 % interval; null of too few processes", kPositive},
     Key{"ci_high", &DuelAtClock::ci_high, "", "upper end of that interval", kPositive},
     Key{"verdict", &DuelAtClock::verdict, "", "of the first technique in this state"},
-    Key{"log_ratios", &DuelAtClock::log_ratios, "", "of the processes that met this state; empty of one process, whose quads stand beside it", {.low = -kLargestLog, .high = kLargestLog}, Absence::not_in_oldest},
+    Key{"log_ratios", &DuelAtClock::log_ratios, "", "of the processes that met this state; empty of one process, whose quads are beside it", {.low = -kLargestLog, .high = kLargestLog}, Absence::not_in_oldest},
     Key{"errors", &DuelAtClock::errors, "", "standard error of each of them within its process; empty unless the processes of a GPU measured the duel", {.low = 0}, Absence::not_in_oldest},
 };
 inline constexpr KeyList kDuelRatioKeys{
@@ -195,7 +195,7 @@ inline constexpr KeyList kDuelScaleKeys{
     Key{"block_s", &DuelScale::block_s, "s", "planned length of a block, with the part that is dropped"},
     Key{"quads", &DuelScale::quads, "", "of four blocks each"},
     Key{"seconds", &DuelScale::seconds, "", "ratio of the times"},
-    Key{"cycles", &DuelScale::cycles, "", "ratio of the clock cycles; null if no quad knows its clock"},
+    Key{"cycles", &DuelScale::cycles, "", "ratio of the clock cycles; null if no quad has its clock"},
     Key{"clock_hz", &DuelScale::clock_hz, "Hz", "clock of each quad of the short scale that gave a ratio of cycles; empty elsewhere, and over several processes", {}, Absence::not_in_oldest},
 };
 inline constexpr KeyList kDuelKeys{

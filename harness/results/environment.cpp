@@ -100,7 +100,7 @@ ordered_json build(Readings& readings) {
 
 ordered_json libraries(Readings& readings) {
   constexpr const char* kNoLibrary = "built without it, or it is not installed";
-  // Google Benchmark 1.7 has no way to ask for its version.
+  // Google Benchmark 1.7 cannot report its version.
   return {{"google_benchmark", build_info::google_benchmark},
           {"openblas", readings.text("libraries.openblas", openblas_version(), kNoLibrary)},
           {"onednn", readings.text("libraries.onednn", onednn_version(), kNoLibrary)}};

@@ -19,7 +19,7 @@ namespace ridgebench {
 // The measuring rules in docs/method.md; a change that moves results raises it.
 inline constexpr int kMethodVersion = 7;
 
-// The names and the sizes that a user gave for the cases. An empty list stands for all.
+// The names and the sizes that a user gave for the cases. An empty list represents all.
 struct CaseNames {
   std::vector<std::string> operations = {};
   std::vector<std::string> techniques = {};

@@ -27,7 +27,7 @@ inline constexpr Bounds kCount{.high = kLargestCount};
 enum class Absence : std::uint8_t {
   unknown,        // null if the value is unknown; the key itself is always there
   not_in_oldest,  // as unknown, but records of older versions lack the key
-  infinite,       // null stands for infinity, which JSON does not have
+  infinite,       // null represents infinity, which JSON does not have
 };
 
 // `Member` is the type of a data member, or of a function: such a key follows from others, and

@@ -116,7 +116,7 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
   return std::move(found.front());
 }
 
-// What a plan must say of the row whose MFU it takes.
+// The notes that a plan prints on the row whose MFU it takes.
 std::string remark_of(const Record& r, bool heads) {
   std::string remark;
   if (r.power_state) remark = fmt::format("power state {}", name(*r.power_state));

@@ -65,7 +65,7 @@ struct ResultsOfDevice {
   std::string directory;
   std::string device;  // as in environment.json; empty: the only one that has ceilings
 };
-// Returns what DIR or DIR@cpu stands for; empty if `device` names no directory.
+// Returns what DIR or DIR@cpu represents; empty if `device` names no directory.
 std::optional<ResultsOfDevice> results_of(const std::string& device);
 
 // DEVICE of the command line: a data sheet's name or alias, a data sheet file, or a results

@@ -1,4 +1,4 @@
-// Whether a run measured what it was started for.
+// The outcome of a run: did it measure the rows that it was started for?
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// One row of a run as it stands in records.jsonl, and the one list of its keys; record_parts.hpp
+// One row of a run as records.jsonl holds it, and the one list of its keys; record_parts.hpp
 // has those of the objects inside it. The JSON writer, the reader,
 // results/schema/record.schema.json and the table of keys in docs/record.md follow from the lists;
 // `record_docs` prints the last two.

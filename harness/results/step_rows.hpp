@@ -46,7 +46,7 @@ struct StepCeiling {
   double per_s = 0;
 };
 
-// What of a step is a row: its parts and its ceilings.
+// The rows of a step: its parts and its ceilings.
 struct StepRows {
   std::string device;
   Format format = Format::fp32;

@@ -1,4 +1,4 @@
-// One measured step as it stands in step.jsonl, and the list of its keys.
+// One measured step as step.jsonl holds it, and the list of its keys.
 // results/schema/step.schema.json describes the file.
 #pragma once
 

@@ -1,5 +1,6 @@
-// What the C++20 library of Emscripten 3.1 lacks. Every file of the playground's model includes
-// this file first. The algorithms are those of range-v3, of which the standard's are a copy.
+// The parts of C++20 that the library of Emscripten 3.1 lacks. Every file of the playground's model
+// includes this file first. The algorithms are those of range-v3, of which the standard's are a
+// copy.
 #pragma once
 
 #include <algorithm>

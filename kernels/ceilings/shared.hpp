@@ -1,5 +1,5 @@
 // Ceiling of a GPU's shared memory: n elements, brought in once, are read again and again
-// (repeated_read.hpp). It stands beside the caches as level 1, whose memory it shares.
+// (repeated_read.hpp). It is listed beside the caches as level 1, whose memory it shares.
 #pragma once
 
 #include "kernels/ceilings/repeated_read.hpp"

@@ -137,7 +137,7 @@ constexpr Format product_format(FormatPair inputs) {
 // "bf16", "fp8_e4m3xfp8_e5m2". Throws UsageError.
 FormatPair parse_format_pair(std::string_view name);
 
-// The value that `bits` stands for, in a format of 32 bits or fewer: the magnitude moved to a
+// The value that `bits` represents, in a format of 32 bits or fewer: the magnitude moved to a
 // float's place means the same number with another bias, subnormals included, so one multiplication
 // by a power of two sets it right. Like encode_bits without a branch that depends on data: how well
 // those are predicted differs from process to process, by up to half the time of a naive kernel.

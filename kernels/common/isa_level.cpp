@@ -10,7 +10,7 @@ namespace ridgebench {
 
 Isa host_isa() {
 #if defined(__x86_64__)
-  // __builtin_cpu_supports also asks whether the operating system saves the registers.
+  // __builtin_cpu_supports also checks that the operating system saves the registers.
   using cpu::has_bit;
   const unsigned features = cpu::cpuid(1, 0).ecx;
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&

@@ -20,7 +20,7 @@ inline constexpr std::string_view kNumberExamples = "4096, 1e6, 4k, 70B or 15T";
 
 namespace number_detail {
 
-// The power of ten that the last character stands for; 0 for a digit or an unknown character.
+// The power of ten that the last character represents; 0 for a digit or an unknown character.
 constexpr int power_of(char suffix) {
   switch (suffix) {
     case 'k':
@@ -41,7 +41,7 @@ constexpr int power_of(char suffix) {
   }
 }
 
-// Returns the finite number that a decimal text stands for; empty for any other text.
+// Returns the finite number that a decimal text represents; empty for any other text.
 inline std::optional<double> whole_text(const std::string& text) {
   const char* const end = text.data() + text.size();
 #ifdef __cpp_lib_to_chars
@@ -73,7 +73,7 @@ inline std::optional<double> scaled(std::string_view digits, int power) {
 
 }  // namespace number_detail
 
-// Returns the finite number that the whole text stands for; empty for any other text.
+// Returns the finite number that the whole text represents; empty for any other text.
 inline std::optional<double> parse_number(std::string_view text) {
   const int power = text.empty() ? 0 : number_detail::power_of(text.back());
   if (power != 0) text.remove_suffix(1);

@@ -108,7 +108,7 @@ struct Implementation {
   Prepare prepare;  // empty: nothing to prepare
   Choice choice;
   NamedPlans named_plans;  // empty: nobody may choose in place of prepare
-  UnitTimes unit_times;    // empty: it does not tell them apart
+  UnitTimes unit_times;    // empty: it does not distinguish them
   Bind bind;
   // Seconds of a launch without work, where the way to a kernel takes longer than the device's.
   double launch_floor_s = 0;

@@ -64,7 +64,7 @@ std::string names_of(const std::vector<Shape::Attribute>& attributes) {
   return names;
 }
 
-// Says why a dimension that other libraries have is none here.
+// Says why this operation lacks a dimension that other libraries have.
 std::string_view why_not(std::string_view label) {
   if (label == "batch" || label == "b") return "; a launch is one product, without a batch";
   if (label.starts_with("ld")) return "; rows are contiguous, so that no leading dimension exists";
@@ -145,7 +145,7 @@ Shape parse_shape(std::string_view text, std::span<const std::string> dimensions
       sizes.size() == 1 && (sizes.front().first.empty() || sizes.front().first == "n");
   if (!square && !sizes.empty() && sizes.front().first.empty()) {
     throw UsageError(
-        fmt::format("shape '{}' has sizes beside a number that stands for all of them", text));
+        fmt::format("shape '{}' has sizes beside a number that represents all of them", text));
   }
   std::vector<Shape::Dimension> ordered;
   for (const std::string& dimension : dimensions) {

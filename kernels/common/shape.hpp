@@ -56,7 +56,7 @@ class Shape {
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
 inline constexpr double kLargestProduct = 0x1p62;  // of all sizes
 
-// Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone stands for
+// Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone represents
 // all of them (square); layout defaults to nt, and an attribute to its value in `attributes`.
 // number.hpp has the grammar of numbers. Each size must be between 1 and kLargestSize and their
 // product below 2^62. Throws UsageError.

@@ -1,4 +1,4 @@
-"""Prints an Apptainer definition as a Containerfile, so that buildah runs its commands: %post and %test as they stand."""
+"""Prints an Apptainer definition as a Containerfile, so that buildah runs its commands: %post and %test unchanged."""
 
 import json
 import re

@@ -7,7 +7,7 @@ export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
 
 engine() { buildah --root "$try/buildah/storage" --runroot "$try/buildah/run" "$@"; }
 
-# Prints the name of an image with Debian's minimal system, which stands for those of NVIDIA.
+# Prints the name of an image with Debian's minimal system, which represents those of NVIDIA.
 base_image() {
   local container
   suite=bookworm

@@ -19,7 +19,7 @@ SHOWN = [
 ]
 # The commands whose answer does not depend on this machine.
 CALCULATES = re.compile(r"build/ridgebench (info|predict|plan|number|explain|show) ?(?!.*results/local)")
-LEFT_OUT = "..."  # stands for lines that a page leaves out
+LEFT_OUT = "..."  # represents lines that a page leaves out
 CALCULATED = [(command, lines) for command, lines in SHOWN if CALCULATES.match(command)]
 
 

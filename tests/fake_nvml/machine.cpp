@@ -1,7 +1,7 @@
 // A management library for whole machines, under the name by which programs load NVML. It has
 // FAKE_NVML_GPUS healthy GPUs (2), and FAKE_GPU (all of them) or FAKE_GPU_<index> changes readings:
 // "mig=1 slices=0 open=15". FAKE_NVML_ERROR is what nvmlInit returns, FAKE_NVML_HANGS=1 keeps it
-// from returning. It stands for a driver of version 580.65.06.
+// from returning. It represents a driver of version 580.65.06.
 #include <unistd.h>
 
 #include <cstdio>

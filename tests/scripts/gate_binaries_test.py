@@ -240,4 +240,4 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_measuring(bench):
     for path in (bench.folder / "taken", bench.folder / "nowhere" / "x.json"):
         done = subprocess.run([*map(str, told), "--json", str(path)], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1
-        assert f"{path}: " in done.stderr and "allowed is a file" in done.stderr
+        assert f"{path}: " in done.stderr and "allowed: a file" in done.stderr

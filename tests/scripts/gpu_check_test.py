@@ -284,7 +284,7 @@ exec "$@"
 
 @pytest.fixture(name="pretended")
 def pretended_fixture(packed, tmp_path):
-    """Variables of a check in which scripts stand for the tools of a GPU; a technique may be wrong, and one may hang."""
+    """Variables of a check in which scripts represent the tools of a GPU; a technique may be wrong, and one may hang."""
 
     def variables(wrong="nothing", hangs="nothing") -> dict:
         prebuilt = tmp_path / "prebuilt"

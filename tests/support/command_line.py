@@ -16,7 +16,7 @@ OK, USAGE, UNDECIDED, ROW_FAILED, DEVICE_LOST = 0, 2, 3, 6, 7
 # A whole run within a second: a few small rows of the simulated device with the ceilings they need.
 SMALL = ("--device", "sim", "--filter", "(relu|dot)/naive/(fp32|bf16)", "--budget", "0.7")
 RELU = ("predict", "relu", "n:64", "--format", "bf16", "--on")
-# The commands that read a results folder. `{}` stands for the folder.
+# The commands that read a results folder. `{}` represents the folder.
 READERS = {
     "verify": ("verify", "{}"),
     "resume": ("run", "--resume", "{}"),

@@ -1,4 +1,5 @@
-// Bash: one function knows what a command takes, one finds the command in the words so far.
+// Bash: one function lists the words that a command takes, one finds the command in the words so
+// far.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

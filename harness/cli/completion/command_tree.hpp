@@ -12,7 +12,7 @@ struct CommandOption {
   bool positional = false;
   std::string type;  // "FILE", "FORMAT"; empty: a flag
   std::string help;
-  std::vector<std::string> values;  // those that the program knows
+  std::vector<std::string> values;  // the ones that the program lists
   bool files = false;               // the name of a file or folder may be given
 
   [[nodiscard]] bool takes_value() const { return !type.empty(); }

@@ -12,7 +12,7 @@
 namespace ridgebench::doctor {
 
 // error: a GPU cannot be used. warning: the numbers of a run would be wrong, or lower than the
-// machine's. note: what an operator should know.
+// machine's. note: a remark for the operator.
 enum class Status : std::uint8_t { ok, note, warning, error };
 constexpr auto names_of(Status) { return enum_names("status", "ok", "note", "warning", "error"); }
 

@@ -57,7 +57,7 @@ void judge_code(const Facts& facts, const Facts& gpu, Judge& judge) {
   const GpuCode code = code_of_build(text_at(facts, "/build/cuda"));
   if (code.unknown || runs_native(code, capability)) return;
   const std::string build = fmt::format(
-      "scripts/build.sh cuda -DCMAKE_CUDA_ARCHITECTURES={}, with a toolkit that knows it",
+      "scripts/build.sh cuda -DCMAKE_CUDA_ARCHITECTURES={}, with a toolkit that supports it",
       capability);
   const std::string held = fmt::format("{}", fmt::join(code.native, ", "));
   const bool ptx = !code.ptx.empty() && *code.ptx.begin() <= capability;

@@ -24,7 +24,7 @@ bool same_but_device(const Finding& a, const Finding& b) {
   return a.subject == b.subject && a.status == b.status && a.code == b.code && a.text == b.text;
 }
 
-// GPUs stand first with their names, then with what is wrong.
+// A line begins with the names of the GPUs and ends with the fault.
 std::vector<Line> merged(const Findings& findings) {
   std::vector<Line> lines;
   for (const Finding& finding : findings) {

@@ -16,7 +16,7 @@ struct Look {
   std::optional<std::size_t> columns;  // texts wrap there; commands, which people copy, do not
 };
 
-// A finding that several GPUs share stands once, with all their names.
+// A finding that several GPUs share is printed once, with all their names.
 std::string text_of_findings(const Findings& findings, const std::string& verdict,
                              const Look& look);
 

@@ -40,7 +40,7 @@ class Task {
   [[nodiscard]] bool at_gate() const { return at_gate_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
 
-  // The pass begins now; opens the gate for a process that stands there.
+  // The pass begins now; opens the gate for a process that waits there.
   void begin() {
     pass_->started = timestamp();
     heard_s_ = steady_s();
@@ -134,7 +134,7 @@ std::string how_far(const Tasks& tasks, Pass pass, const std::string& where) {
   return fmt::format("{}: {}, {}", name(pass), where, counted(rows, "row"));
 }
 
-// Waits until all have ended, and opens the gate when all that still run stand there.
+// Waits until all have ended, and opens the gate when all that still run wait there.
 void wait_for(const NodeRun& run, Pass pass, const std::string& where, Tasks& tasks,
               const PassSettings& settings) {
   bool gate_is_shut = pass == Pass::loaded;

@@ -38,7 +38,7 @@ ordered_json json_of(const Gpu& gpu) {
   return json;
 }
 
-// The work of the process that asks the driver.
+// The work of the process that queries the driver.
 ordered_json ask_driver() {
   try {
     return {{"gpus", find_gpus()}};

@@ -91,8 +91,8 @@ std::string with_unit(const std::optional<double>& value, double unit, const cha
   return value ? fmt::format("{:.0f} {}", *value / unit, name) : "";
 }
 
-// Words stand at the left of their columns, numbers at the right. A column without any value, such
-// as the power of a device that reports none, is left out.
+// Texts are aligned at the left of their columns, numbers at the right. A column without any value,
+// such as the power of a device that reports none, is left out.
 std::string columns_of(const std::vector<Texts>& table) {
   constexpr std::size_t kWords = 3;
   std::string text;

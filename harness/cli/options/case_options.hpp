@@ -10,7 +10,7 @@
 
 namespace ridgebench {
 
-// Adds an option that takes names with commas between them, and may be repeated. `type` stands for
+// Adds an option that takes names with commas between them, and may be repeated. `type` represents
 // a name in the help. `names` must outlive the command.
 CLI::Option* add_names(CLI::App& command, const char* flag, std::vector<std::string>& names,
                        const char* help, const char* type);

@@ -75,7 +75,7 @@ class Drawing {
     return kTop + axes_->down(flops_per_s) / kDotsDown;
   }
 
-  // A block of four dots tells a row from the lines of single dots.
+  // A block of four dots distinguishes a row from the lines of single dots.
   void put_block(int across, int down, Hue hue) {
     for (const int right : {0, 1}) {
       for (const int below : {0, 1}) dot(across + right, down + below, hue, '*');
@@ -188,7 +188,7 @@ class Drawing {
     }
   }
 
-  // Beside the cell where another letter stands.
+  // Beside the cell that holds another letter.
   void put_letter(std::size_t i) {
     const RooflinePoint& point = picture_->points[i];
     if (!axes_->shows(point.intensity, point.flops_per_s)) return;

@@ -30,7 +30,7 @@ bool above_roof(const RooflinePoint& point) {
   return point.share_of_roof.value_or(0) > 1 + kRoofMargin;
 }
 
-// A share within the margin of the roof counts as 1. One beyond all measure may stand in a file.
+// A share within the margin of the roof counts as 1. A file may hold one of any size.
 std::string share_text(double share) {
   if (share <= 1 + kRoofMargin) share = std::min(share, 1.0);
   return share < 10 ? fmt::format("{:.0f} %", 100 * share) : ">1000 %";

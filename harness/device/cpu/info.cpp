@@ -30,8 +30,8 @@ std::optional<Cache> cache_of(const std::string& folder) {
                .shared_by = std::max(1, processors_in(first_line(folder + "/shared_cpu_map")))};
 }
 
-// The C library asks the processor. It does not know who shares a cache: a level above the second
-// counts as shared by all.
+// The C library queries the processor, which does not report who shares a cache: a level above the
+// second counts as shared by all.
 std::vector<Cache> caches_by_the_c_library() {
   const auto processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   std::vector<Cache> caches;

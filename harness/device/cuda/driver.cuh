@@ -1,4 +1,4 @@
-// Whether the installed driver serves this binary, and which GPUs it offers.
+// Finds out if the installed driver serves this binary, and which GPUs it offers.
 #pragma once
 
 #include <memory>

@@ -44,7 +44,7 @@ class GraphCache {
 std::optional<unsigned> thread_blocks(cudaStream_t stream, const Launch& launch);
 
 // True if a kernel of the launch may start before the kernel ahead of it has ended: two of the
-// launch make a graph, whose edges tell a full dependency from a programmatic one.
+// launch make a graph, whose edges distinguish a full dependency from a programmatic one.
 Early early_of(cudaStream_t stream, const Launch& launch);
 
 }  // namespace ridgebench

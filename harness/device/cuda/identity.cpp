@@ -76,7 +76,7 @@ const DeviceSpec* sheet_of(const cudaDeviceProp& properties) {
 }
 
 Machine machine_of(const cudaDeviceProp& properties, const DeviceSpec* sheet) {
-  // A driver may report more cache than the data sheet knows of: the smaller figure holds.
+  // A driver may report more cache than the data sheet lists: the smaller figure holds.
   double l2 = properties.l2CacheSize;
   if (sheet != nullptr && sheet->l2.bytes) l2 = std::min(l2, *sheet->l2.bytes);
   const int sms = properties.multiProcessorCount;

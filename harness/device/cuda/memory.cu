@@ -15,7 +15,7 @@
 namespace ridgebench {
 namespace {
 
-// What the harness tells the driver without its header.
+// The values that the harness passes to the driver without its header.
 static_assert(sizeof(driver_abi::AllocationProperties) == sizeof(CUmemAllocationProp) &&
               offsetof(driver_abi::AllocationProperties, windows) ==
                   offsetof(CUmemAllocationProp, win32HandleMetaData) &&

@@ -37,7 +37,7 @@ class CudaMemory final : public DeviceMemory {
 
  private:
   std::uint64_t take_result();
-  // What the kernels found that were enqueued with `found_`, which is reset.
+  // The findings of the kernels that were enqueued with `found_`, which is reset.
   WrongBits take_wrong_bits();
   void upload(const void* data, std::size_t bytes);
 

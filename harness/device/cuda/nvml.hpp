@@ -89,7 +89,7 @@ class Nvml {
   // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, pages_pending}, and
   // those of add_wear(). Empty readings are left out.
   [[nodiscard]] nlohmann::ordered_json condition() const;
-  // What wears out: {ecc_lifetime: {corrected, uncorrected}, retired_pages: {single_bit,
+  // Parts that wear out: {ecc_lifetime: {corrected, uncorrected}, retired_pages: {single_bit,
   // double_bit}, spare_rows: banks of memory by the spare rows that are left, {max, high, partial,
   // low, none}, pcie_replays, nvlink_errors: {replay, recovery, crc_flit, crc_data} of all links,
   // fabric: {state, status}}.

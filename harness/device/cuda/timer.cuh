@@ -40,7 +40,7 @@ class CudaTimer {
   }
 
   // The same in two steps, so that the stream has the next batch before the last one is done. At
-  // most two batches may be started and not waited for; the number tells them apart.
+  // most two batches may be started and not waited for; the number distinguishes them.
   std::size_t start(std::span<const Launch> launches, std::int64_t repeats,
                     const Launch& before = {});
   Timing wait(std::size_t batch);

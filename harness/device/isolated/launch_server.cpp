@@ -105,7 +105,7 @@ void KernelServer::run(std::span<const std::uint64_t> launches) {
   });
 }
 
-// The device may keep what it knows of a rotation by its address.
+// The device may keep facts on a rotation by its address.
 std::span<const Launch> KernelServer::rotation_of(std::span<const std::uint64_t> batch) {
   const auto [kept, is_new] = rotations_.try_emplace({batch.begin() + 1, batch.end()});
   if (is_new) {

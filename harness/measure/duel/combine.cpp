@@ -166,7 +166,7 @@ bool clocks_differ(Processes processes) {
   return least < (1 - kFullClockWithin) * most;
 }
 
-// The value of each process; empty if one of them does not know it.
+// The value of each process; empty if one of them lacks it.
 std::vector<double> values(Processes processes, DuelSide DuelRecord::* side,
                            std::optional<double> DuelSide::* member) {
   std::vector<double> found;

@@ -12,8 +12,8 @@ namespace ridgebench {
 inline constexpr char kForces = '@';
 
 // Returns a copy of the technique, which prepares the plan of this name only. Its own name becomes
-// TECHNIQUE@PLAN, so that records tell it from the technique that chooses. Throws UsageError, which
-// lists the names, if the technique has no such plan.
+// TECHNIQUE@PLAN, so that records distinguish it from the technique that chooses. Throws
+// UsageError, which lists the names, if the technique has no such plan.
 std::shared_ptr<const Implementation> with_plan(const Implementation& implementation,
                                                 std::string_view plan);
 

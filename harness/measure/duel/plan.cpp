@@ -169,7 +169,7 @@ void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Devic
 
 bool settles(const Device& device) { return device.tensor_warm_up_s() > 0; }
 
-// Each of the processes that a duel has by default, or that the user asks for, gets kDuelSeconds. A
+// Each of the processes that a duel has by default, or that the user requests, gets kDuelSeconds. A
 // cold duel has no long scale.
 double named_seconds(const DuelRequest& request, const Device& device) {
   if (request.regime == Regime::cold) return kColdSeconds;

@@ -29,7 +29,7 @@ class TelemetryScope {
   nlohmann::ordered_json window = nullptr;  // cost of the samples; null without samples
   std::vector<LoadReading> load;            // of a case that has to be hot
   std::vector<double> unit_times;           // Implementation::unit_times
-  // Of the results of each multiprocessor, by its number (fingerprint.hpp).
+  // The hash of the results of each multiprocessor, by its number (fingerprint.hpp).
   std::vector<std::string> unit_fingerprints;
 
  private:

@@ -100,7 +100,7 @@ std::vector<std::string> expand_shape(std::string_view text) {
   for (const std::string_view part : split(text, '/')) {
     const Dimension dimension = dimension_of(part);
     if (texts.size() * dimension.values.size() > kMostShapes) {
-      throw UsageError(fmt::format("shape '{}' stands for more than {} shapes", text, kMostShapes));
+      throw UsageError(fmt::format("shape '{}' represents more than {} shapes", text, kMostShapes));
     }
     std::vector<std::string> longer;
     for (const std::string& beginning : texts) {

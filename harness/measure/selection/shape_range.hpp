@@ -8,11 +8,11 @@
 
 namespace ridgebench {
 
-// Most texts that one shape or one command may stand for.
+// Most texts that one shape or one command may represent.
 inline constexpr std::size_t kMostShapes = 10000;
 
-// Returns the texts that a shape with ranges stands for, the first dimension outermost, without
-// duplicates. In place of a size stands a list whose items are separated by commas. An item is a
+// Returns the texts that a shape with ranges represents, the first dimension outermost, without
+// duplicates. In place of a size there is a list whose items are separated by commas. An item is a
 // size, `start..stop`, `start..stop:step` or `start..stop:xFACTOR`. Both ends are included if the
 // steps meet them. A factor's sizes are rounded to whole numbers.
 //   `m:1..8:x2/n:64,100` -> m:1/n:64, m:1/n:100, m:2/n:64, ...

@@ -19,7 +19,7 @@ struct ShapeLine {
 };
 
 // Reads the text form `OPERATION SHAPE [FORMAT]`, separated by blanks, or the same fields as CSV
-// `OPERATION,SHAPE[,FORMAT]`, where a field with commas stands in double quotes. The first
+// `OPERATION,SHAPE[,FORMAT]`, where a field with commas is in double quotes. The first
 // separator decides. Throws UsageError.
 ShapeLine parse_shape_line(std::string_view line);
 

@@ -47,7 +47,7 @@ class SoakUnit {
 
   // Fills the outputs with NaN, launches once and waits. Returns the seconds of the launch.
   double launch();
-  // What differs from the outputs that were kept; empty if nothing does.
+  // The difference from the outputs that were kept; empty if there is none.
   [[nodiscard]] std::vector<WrongOutput> compare();
 
  private:

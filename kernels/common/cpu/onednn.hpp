@@ -1,5 +1,5 @@
 // oneDNN, the host's yardstick of bf16 and of elementwise operations (fp32 and bf16 only), loaded
-// at the first call. Only onednn.cpp knows its header.
+// at the first call. Only onednn.cpp includes its header.
 #pragma once
 
 #include <cstdint>

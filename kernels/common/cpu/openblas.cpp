@@ -40,7 +40,7 @@ std::string better_core(std::string_view core) {
   return isa == Isa::v3 && is_one_of(kSseCores) ? "HASWELL" : "";
 }
 
-// A release that is older than the processor may not know it and choose a core type of an older
+// A release that is older than the processor may not support it and choose a core type of an older
 // instruction set. The library is then loaded again with a better one, because a yardstick must be
 // at its best; a choice of the user's stands.
 SharedLibrary load_openblas() {

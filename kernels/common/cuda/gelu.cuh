@@ -36,7 +36,7 @@ __device__ inline float gelu_exp2(float x) {
   return x * reciprocal_approx(1.0F + exp2_approx(x * (kLinear + kCubic * (x * x))));
 }
 
-// The formula as it stands: one MUFU, and five more instructions than gelu_exp2.
+// The formula unchanged: one MUFU, and five more instructions than gelu_exp2.
 __device__ inline float gelu_tanh_approx(float x) {
   constexpr float kLinear = 0.7978845608F;  // sqrt(2/pi)
   constexpr float kCubic = 0.03567740814F;  // 0.044715 times that

@@ -12,7 +12,7 @@
 
 namespace ridgebench {
 
-// Empty without tensor cores that this project knows.
+// Empty without tensor cores that this project supports.
 constexpr std::string_view tensor_instruction(const Machine& machine) {
   switch (machine.compute_capability / 10) {
     case 8:

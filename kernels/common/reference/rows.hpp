@@ -11,7 +11,7 @@
 namespace ridgebench {
 
 // Groups of `length` neighbouring elements of an output row, or of the `columns` elements of it
-// from `first` on. A group stands for the sum of its elements, each multiplied by its column's
+// from `first` on. A group represents the sum of its elements, each multiplied by its column's
 // sign.
 struct Groups {
   std::int64_t length = 1;

@@ -84,7 +84,7 @@ __device__ inline void load_vector(float* x, const void* from) {
   x[3] = vector.w;
 }
 
-// Where line k of a stage stands: the eight lines that eight threads write at once are neighbours.
+// The place of line k of a stage: the eight lines that eight threads write at once are neighbours.
 constexpr int line_of(int k) { return k % kVector * 8 + k / kVector; }
 
 // Transposes a stage. A thread turns 4 rows x 4 k, and eight neighbours take all 32 k of 4 rows. A

@@ -147,7 +147,7 @@ __device__ void load_tile(std::byte (&stage)[kStages][Tile::kStageBytes],
 template <int kSubTiles, int kN>
 using Accumulators = WgmmaAccumulators<kN>[kSubTiles];
 
-// A value of 8 bytes that is the same for a whole warp. The shuffle tells the compiler so, and
+// A value of 8 bytes that is the same for a whole warp. The shuffle shows the compiler so, and
 // hides where the value comes from: the compiler keeps it in a uniform register, and does not
 // compute it anew in every stage of a loop. A shared object's address is then for barriers and
 // wgmma only, as plain loads and stores through it would be generic ones.

@@ -13,7 +13,7 @@
 namespace ridgebench::cuda {
 
 // The consumers' turns at the tensor cores (CUTLASS: OrderedSequenceBarrier). A turn is more than
-// an order of speed: mbarriers tell a stage's trips round the ring apart by parity only, so a
+// an order of speed: mbarriers distinguish a stage's trips round the ring by parity only, so a
 // consumer may wait for a stage only after the stage's trip before has arrived, which the other
 // consumer has then waited for.
 struct ConsumerTurns {

@@ -51,8 +51,8 @@ __device__ int first_vector() {
 
 enum class Side : std::uint8_t { a, b };
 
-// Which half of the 16 rows, and which half of the step's 32 bytes, word r of a fragment holds: for
-// A in the order of mma.cuh, for B two fragments of 8 rows one after the other.
+// The half of the 16 rows, and the half of the step's 32 bytes, that word r of a fragment holds:
+// for A in the order of mma.cuh, for B two fragments of 8 rows one after the other.
 template <Side kSide>
 __device__ constexpr int row_half(int r) {
   return kSide == Side::a ? r % 2 : r / 2;

@@ -257,7 +257,7 @@ std::shared_ptr<T> random_elements(Queue& queue, std::int64_t n);
 // Launches once and waits: the driver loads a kernel at its first launch, which must not be timed.
 void warm_up(Queue& queue, const Launch& launch);
 
-// Which of the launches make(i, a, b, bias, c), i < count, is the fastest.
+// Returns the number of the fastest of the launches make(i, a, b, bias, c), i < count.
 template <class A, class B, class Out, class Make>
 int fastest(Queue& queue, const Shape& shape, int count, const Make& make) {
   const auto a = random_elements<A>(queue, shape["m"] * shape["k"]);

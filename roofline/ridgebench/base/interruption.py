@@ -42,7 +42,7 @@ def listen() -> None:
 
 
 def ignore() -> None:
-    """Ignores the signals from now on: the command has ended, and its exit code stands."""
+    """Ignores the signals from now on: the command has ended, and its exit code is final."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 

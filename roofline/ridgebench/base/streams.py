@@ -16,7 +16,7 @@ _PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """An error handler of codecs: what stands for characters that the stream's encoding lacks."""
+    """An error handler of codecs: what represents characters that the stream's encoding lacks."""
     return "".join(_PLAIN.get(c, "?") for c in error.object[error.start : error.end]), error.end
 
 

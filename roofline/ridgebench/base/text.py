@@ -15,7 +15,7 @@ _CONTEXT = 20  # characters before the difference of two texts
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with; owasp.org, "CSV Injection"
 _PAGE_WIDTH = 140  # characters of a line of a page; rows of tables are longer
 _LINK_TEXT = re.compile(r"\[[^\]]*\]")
-_JOINED = "\0"  # stands for a space at which no line is wrapped
+_JOINED = "\0"  # represents a space at which no line is wrapped
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~&])")  # of Markdown within a line
 _PLAIN = " .,;%+=/-"  # besides letters and digits: what no dialect of Markdown takes for markup within a line
 
@@ -65,7 +65,7 @@ def quoted(value: Any, most: int = LONGEST_QUOTED) -> str:
 
 
 def ends(text: str, most: int, mark: str = "...") -> str:
-    """The text; of a longer one both ends, `most` characters with the mark between them. Sizes stand at the end of a name."""
+    """The text; of a longer one both ends, `most` characters with the mark between them. Sizes are at the end of a name."""
     half = (most - len(mark)) // 2
     return text if len(text) <= most else f"{text[:half]}{mark}{text[-half:]}"
 

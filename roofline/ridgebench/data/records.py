@@ -144,7 +144,7 @@ class Run:
 
     @cached_property
     def by_id(self) -> dict[str, Row]:
-        """The rows that a comparison knows: all but the ceilings that were measured again as a control."""
+        """The rows of a comparison: all but the ceilings that were measured again as a control."""
         return {row.id: row for row in self.rows if row.role != "control"}
 
 

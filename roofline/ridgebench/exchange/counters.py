@@ -61,7 +61,7 @@ def _command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> 
 
 
 def _failure(text: str) -> CommandError:
-    """The error that ncu's output stands for."""
+    """The error that ncu's output represents."""
     if "ERR_NVGPUCTRPERM" in text:
         return CommandError(
             "the driver does not permit counters to this user (ERR_NVGPUCTRPERM); an administrator "

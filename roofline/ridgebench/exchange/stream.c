@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) void prefetch(const float* x) {
 }
 
 // The widest vector with a streaming store that the compiler may use. A processor of ARM recognises a stream by itself
-// and stores it past its caches; C has no way to ask for that, so that `nt` and `plain` are the same there.
+// and stores it past its caches; C cannot request that, so that `nt` and `plain` are the same there.
 #if defined(__AVX512F__)
 typedef __m512 vector;
 #define STREAM _mm512_stream_ps

@@ -1,4 +1,4 @@
-"""The kinds of questions. A kind draws its numbers, asks the program for the answer, and keeps the command that shows it."""
+"""The kinds of questions. A kind draws its numbers, takes the answer from the program, and keeps the command that shows it."""
 
 from dataclasses import dataclass
 from random import Random

@@ -87,7 +87,7 @@ def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
 
 
 def _add_recorded(found: list[Found]) -> bool:
-    """Adds what doctor says of the recorded health; False without a program that can tell."""
+    """Adds what doctor says of the recorded health; False without a program that has doctor."""
     try:
         health = judge_recorded(text for one in found for text in one.gpu.recorded)
     except ResultsError:

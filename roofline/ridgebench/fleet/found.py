@@ -13,7 +13,7 @@ _WORSE = {DONE: 0, STARTED: 1, FAILED: 2}
 
 @dataclass
 class Found:
-    """A Gpu with what tells copies apart."""
+    """A Gpu with the values that distinguish copies."""
 
     gpu: Gpu
     origins: dict[tuple[str, ...], str]  # what no other GPU's file has: a run, or a GPU with its time; the folder's name

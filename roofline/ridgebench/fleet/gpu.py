@@ -63,7 +63,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Fleet:
-    """All GPUs that a folder tells of."""
+    """All GPUs of a folder."""
 
     folder: Path
     manifest: Optional[Manifest]  # None: the number of GPUs that should be there is unknown

@@ -144,7 +144,7 @@ def _differing(key: tuple, other: tuple) -> tuple[str, ...]:
 
 
 def unfrozen(value: Any) -> Any:
-    """An object of JSON again, where a tuple of pairs stands for one."""
+    """An object of JSON again, where a tuple of pairs represents one."""
     pairs = isinstance(value, tuple) and all(isinstance(item, tuple) and len(item) == 2 for item in value)
     return dict(value) if pairs else value
 

@@ -154,7 +154,7 @@ def columns_of(values: np.ndarray, pools: Optional[np.ndarray] = None, compariso
 
 
 def scores(values: np.ndarray, columns: Columns) -> Scores:
-    """How each value stands against the peers of its column."""
+    """Each value against the peers of its column."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = values / columns.median
         z = np.where(np.isnan(columns.cut), np.nan, (ratio - 1) / columns.spread)
@@ -184,7 +184,7 @@ _MEDIAN_VARIANCE = np.pi / 2  # of the median of n normal numbers, times n and o
 
 
 class _Row(NamedTuple):
-    """A row of healthy GPUs: their number, their spread, and what the rule knows besides (Columns)."""
+    """A row of healthy GPUs: their number, their spread, and further facts for the rule (Columns)."""
 
     count: int
     spread: float

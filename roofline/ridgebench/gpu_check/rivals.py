@@ -1,6 +1,6 @@
 """Prints hand-written matrix products next to the library's, shape by shape, from one run.
 
-The fastest of either side stands for it, fp8 by the way it accumulates, in steady state and, where it was measured,
+The fastest of either side represents it, fp8 by the way it accumulates, in steady state and, where it was measured,
 cold. Clock and joules per FLOP (median power over the rate) follow, then the geometric mean and the worst of a format,
 then the training step of a linear layer: forward, dX and dW are the layouts nt, nn and tn of the same three numbers.
 A line says where its rows differ in their power state. Rows that the budget cut are left out.

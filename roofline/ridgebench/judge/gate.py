@@ -77,7 +77,7 @@ class _Estimate:
 
 
 def as_share(log_ratio: float) -> float:
-    """The change that a log ratio stands for; infinite where a double holds no more."""
+    """The change that a log ratio represents; infinite where a double holds no more."""
     with np.errstate(over="ignore"):
         return float(np.expm1(log_ratio))
 
@@ -119,7 +119,7 @@ def probability(value: _Estimate, preset: Preset) -> np.ndarray:
 
 
 def chance(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
-    """The probability that the last look decides, as far as the pairs so far can tell.
+    """The probability that the last look decides, estimated from the pairs so far.
 
     Predictive power (Spiegelhalter, Freedman and Blackburn, Controlled Clinical Trials 7, 1986): the later pairs
     scatter as the earlier ones do. The spread enters with its lower 95 % bound, so that chance alone gives up nothing.

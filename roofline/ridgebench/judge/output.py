@@ -45,7 +45,7 @@ def require_writable(path: Optional[Path]) -> None:
         if not known:
             path.unlink()
     except OSError as error:
-        allowed = "allowed is a file in a folder that exists, which may be written"
+        allowed = "allowed: a file in a folder that exists and that may be written"
         raise ResultsError(f"{path}: {error.strerror}; {allowed}") from None
 
 

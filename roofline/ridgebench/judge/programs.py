@@ -44,7 +44,7 @@ def require_words(arm: str, words: list[str]) -> None:
 
 
 def signal_number(code: int) -> int:
-    """The signal that an exit code stands for, of a program or of a shell that ran it; below 1 for no signal."""
+    """The signal that an exit code represents, of a program or of a shell that ran it; below 1 for no signal."""
     return -code if code < 0 else code - _SHELL
 
 

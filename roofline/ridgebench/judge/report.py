@@ -186,7 +186,7 @@ def _explanation(report: Report) -> list[str]:
     if report.kind == "code":
         lines.append("Nothing was measured: SAME is the same machine code, UNDECIDED has to be measured.")
     if report.metric:
-        inverse = " Its inverse stands for a time." if report.metric.endswith(HIGHER) else ""
+        inverse = " Its inverse represents a time." if report.metric.endswith(HIGHER) else ""
         lines.append(f"Compared: {clean(report.metric)}.{inverse}")
     if report.preset:
         p = gate.PRESETS[report.preset]

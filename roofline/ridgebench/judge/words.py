@@ -1,4 +1,4 @@
-"""The words of the commands that a gate runs, as they stand on its own command line."""
+"""The words of the commands that a gate runs, as given on its own command line."""
 
 import shlex
 import shutil

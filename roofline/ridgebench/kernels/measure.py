@@ -96,7 +96,7 @@ def measure(kernels: Union[str, Kernel, Sequence[Kernel]], shapes: Union[_Shape,
             regimes: Union[str, Sequence[str]] = ()) -> list[Row]:
     """Verifies, measures and judges kernels at each shape ("m:4096/n:1024", or a dict of sizes) as `ridgebench run` does.
 
-    The text "FILE.py:NAME" stands for the kernel, or the list of kernels, that the file calls NAME. They run isolated, in
+    The text "FILE.py:NAME" represents the kernel, or the list of kernels, that the file calls NAME. They run isolated, in
     processes of their own on a host, as by `run --load FILE.py:NAME`; kernels that are given as such run in this one.
     Prints the table and returns the records, those of the ceilings included. The other arguments are the options of
     `run`: --device, --out (the results folder), --budget, --seed, --fill and --regime. Raises KernelError, with one

@@ -117,7 +117,7 @@ def _values_of(operand: str, number_format: Optional[str], given: Mapping[str, V
 
 
 def parse(text: str, name: str, values: Mapping[str, Values]) -> Signature:
-    """Reads `inputs -> outputs`. An operand that stands on both sides is updated in place. Raises KernelError."""
+    """Reads `inputs -> outputs`. An operand of both sides is updated in place. Raises KernelError."""
     left, arrow, right = text.partition("->")
     if not arrow:
         raise KernelError(f"the signature '{text}' of {name} has no arrow; allowed: inputs -> outputs")

@@ -47,7 +47,7 @@ def _early_cell(duel: Duel) -> str:
 
 
 def _flags_text(duels: list[Duel]) -> str:
-    """'Flags: `vec16` in bf16 clocks_differ; ...': what a reader must know of single duels; empty if none has a flag."""
+    """'Flags: `vec16` in bf16 clocks_differ; ...': facts on single duels for the reader; empty if none has a flag."""
     flagged = [f"`{duel.first.technique}` in {duel.format} {', '.join(map(markdown, duel.flags))}" for duel in duels if duel.flags]
     return f"Flags: {'; '.join(flagged)}." if flagged else ""
 

@@ -42,7 +42,7 @@ def simulated_table() -> str:
             cells = [f"{100 * noise:g} %", f"{100 * change:g} %"]
             cells += [f"{100 * shares[verdict]:.2f} %" for verdict in VERDICTS[:-1]]
             lines.append([*cells, f"{pairs:.0f}"])
-    return captioned(markdown_table(header, lines), f"Each line stands for {_DRAWS:,} comparisons of a row with the standard preset.")
+    return captioned(markdown_table(header, lines), f"Each line represents {_DRAWS:,} comparisons of a row with the standard preset.")
 
 
 def _found(group: dict) -> str:

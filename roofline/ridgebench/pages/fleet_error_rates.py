@@ -98,7 +98,7 @@ def simulated_table() -> str:
     header += [f"{100 * s:g} % slow: {what}" for s in SLOWER for what in ("a row finds, stated", "a row finds", "any row finds")]
     return captioned(
         markdown_table(header, [_cells_of(*line) for line in LINES]),
-        f"Each line stands for {FLEETS:,} simulated reports of {_ROWS} rows in {_PASSES} passes, with normally distributed rates.",
+        f"Each line represents {FLEETS:,} simulated reports of {_ROWS} rows in {_PASSES} passes, with normally distributed rates.",
         f"Wide rows scatter {_WIDER} times as much as the others. Half of the variance is the GPU's own and returns in a second attempt.",
         "In the last six columns one GPU of each fleet is slow in all rows; the row that finds it is not a wide one.",
     )

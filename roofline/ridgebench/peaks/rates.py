@@ -24,7 +24,7 @@ class Answer:
     device: str = ""  # name of the data sheet; empty: none fits
     source: str = ""
     doubt: Optional[str] = None  # why the number may be wrong by some per cent
-    references: tuple[str, ...] = ()  # what the labels in `source` stand for
+    references: tuple[str, ...] = ()  # what the labels in `source` represent
 
     def __bool__(self) -> bool:
         return self.value is not None

@@ -40,7 +40,7 @@ def value_of(form: str, bits: int) -> Fraction:
 
 
 def rounded(form: str, value: Fraction) -> int:
-    """The bits of a number without a sign that a number above 0 rounds to; magnitudes(form) stands for infinity."""
+    """The bits of a number without a sign that a number above 0 rounds to; magnitudes(form) represents infinity."""
     *_, saturates, away = FORMATS[form]
     count = magnitudes(form)
     low, high = 0, count  # value_of(low) <= value < value_of(high), and beyond the last value is one more step

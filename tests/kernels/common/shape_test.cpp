@@ -109,7 +109,7 @@ TEST(Shape, RefusesWhatIsNotAShape) {
   EXPECT_EQ(shape_refusal("m:4/n:4/k:4/4"),
             "'4' in a shape is not of the form name:size" + allowed);
   EXPECT_EQ(shape_refusal("4/m:4/n:4/k:4"),
-            "shape '4/m:4/n:4/k:4' has sizes beside a number that stands for all of them");
+            "shape '4/m:4/n:4/k:4' has sizes beside a number that represents all of them");
   EXPECT_EQ(shape_refusal(":4096"), "':4096' in a shape is not of the form name:size" + allowed);
   EXPECT_EQ(shape_refusal("n:4/"), "'' in a shape is not of the form name:size" + allowed);
   EXPECT_EQ(shape_refusal("m:4//k:4"), "'' in a shape is not of the form name:size" + allowed);

@@ -1,6 +1,6 @@
 // A node of simulated GPUs, sim:0, sim:1, ..., for tests of what measures all GPUs of a node. The
 // variable RIDGEBENCH_SIMULATED_GPUS names a JSON file: {"*": ["seed=1", ...], "gn2": [...]}. A key
-// is the value of SLURMD_NODENAME or the name of the host, and "*" stands for any other. Each text
+// is the value of SLURMD_NODENAME or the name of the host, and "*" represents any other. Each text
 // is what `--device sim:...` takes.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Memory of a GPU that another process can map, by the driver's functions for virtual memory.
 // cudaIpcGetMemHandle() would share it, too, but lets the other process write into all of it. Here
-// a descriptor stands for an allocation, as for memory of a host, and a mapping may be read-only.
+// a descriptor represents an allocation, as for memory of a host, and a mapping may be read-only.
 // Source: CUDA Driver API reference, "Virtual Memory Management". Its calls need no CUDA runtime.
 #pragma once
 

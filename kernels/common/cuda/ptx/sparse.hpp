@@ -10,7 +10,7 @@ namespace ridgebench::cuda {
 // The places of two stored numbers among their four.
 inline constexpr int kSparseFirst = 1;
 inline constexpr int kSparseSecond = 2;
-// Metadata of eight numbers that all stand at these places. Every lane has the same, so that it
+// Metadata of eight numbers that are all at these places. Every lane has the same, so that it
 // does not matter which lanes the instruction takes it from.
 inline constexpr std::uint32_t kSparseMetadata = 0x99999999U;
 static_assert((kSparseMetadata & 0xfU) == (kSparseFirst | kSparseSecond << 2));

@@ -65,7 +65,7 @@ def _memory_cells(step: Step) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-# What --rows names: the columns, the lines of a step, and the columns for a page.
+# The contents that --rows names: the columns, the lines of a step, and the columns for a page.
 _TABLES: dict[str, tuple[Callable[[], dict[str, str]], Callable[[Step], list[dict[str, Any]]], tuple[str, ...]]] = {
     "parts": (_part_columns, _part_cells, ("part", "phase", "operation", "shape", "technique", "launches", "time_s", "roof_s")),
     "step": (_step_columns, _step_cells, ("id", "status", "time_s", "sum_of_operations_s", "sum_of_roofs_s", "mfu", "peak_bytes")),

@@ -16,7 +16,7 @@ _BY_REAL_TIME = ("/real_time", "/manual_time")
 # those per_s, by the one time that it states twice.
 _RATES = {"bytes_per_second": ("bytes", True), "bytes_per_s": ("bytes", False), "flops_per_s": ("flops", False)}
 DEBUG = "debug"  # library_build_type of a library without optimisation
-_AGGREGATES = ("median", "mean")  # the first that is there stands for a benchmark whose repetitions are not listed
+_AGGREGATES = ("median", "mean")  # the first that is there represents a benchmark whose repetitions are not listed
 
 
 def _text(row: dict, key: str, origin: str) -> str:

@@ -1,4 +1,4 @@
-"""FLOPs and bytes of the operations that ridgebench knows, which only the binary computes."""
+"""FLOPs and bytes of ridgebench's operations, which only the binary computes."""
 
 from statistics import median
 from typing import Any

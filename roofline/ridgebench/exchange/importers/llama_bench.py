@@ -74,7 +74,7 @@ def _point(row: dict, origin: str) -> Point:
 
 
 def _backend(row: dict, origin: str) -> str:
-    """What measured a row: of several backends the first one. Raises ResultsError."""
+    """The backend that measured a row, the first of several. Raises ResultsError."""
     names = str(row.get("backends", "CPU")).split(",")
     if names[0] not in _BACKENDS:
         raise ResultsError(f"{origin}: backends is {quoted(row.get('backends'))}; ridgebench has {', '.join(_BACKENDS)}")

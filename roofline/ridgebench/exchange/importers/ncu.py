@@ -89,7 +89,7 @@ def _merged(points: list[Point]) -> list[Point]:
 
 
 def _table_lines(text: str) -> list[str]:
-    """The quoted lines in what `ncu --csv` printed: its table. Messages of ncu and of the program stand around it."""
+    """The quoted lines in what `ncu --csv` printed: its table. Messages of ncu and of the program surround it."""
     return [line for line in text.splitlines() if line.startswith('"')]
 
 

@@ -9,7 +9,7 @@ from ridgebench.data.records import schema_of
 _ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "f64": "fp64", "double": "fp64", "s8": "int8",
             "i8": "int8", "fp8": "fp8_e4m3", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2",
             "bfloat16": "bf16", "signed char": "int8", "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5m2"}
-# Words of a name that mean a format wherever they stand, and C++ types between the brackets of a template or of parameters.
+# Words of a name that mean a format anywhere in it, and C++ types between the brackets of a template or of parameters.
 _STATED = {"fp64", "fp32", "tf32", "fp16", "bf16", "bfloat16", "f64", "f32", "f16", "e4m3", "e5m2"}
 _TYPE = re.compile(r"(?<=[<(,])\s*(?:const\s+)?_*(float|double|half)(?=\s*(?:const\s*)?[*&>,)])")
 _SUMS = {"fp64": "fp64", "int8": "int32"}

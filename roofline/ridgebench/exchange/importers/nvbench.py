@@ -126,7 +126,7 @@ def _load_json(path: Path, root: dict) -> Imported:
 
 
 def _axis_columns(header: list[str]) -> list[str]:
-    """The columns of axes. Those of the first benchmark stand before `Skipped`, those of later ones below its summaries.
+    """The columns of axes. The first benchmark has them before `Skipped`, later ones have them below its summaries.
 
     A power of two comes a second time as a plain number.
     """

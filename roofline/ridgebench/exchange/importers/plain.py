@@ -57,7 +57,7 @@ def _dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
 
 
 def named_columns(words: Optional[list[str]]) -> Optional[dict[str, str]]:
-    """What --columns says: the name of a column of this table by that of the file. Raises CommandError."""
+    """The mapping of --columns: the name of a column of this table by that of the file. Raises CommandError."""
     if words is None:
         return None
     pairs = [word.partition("=")[::2] for word in words]

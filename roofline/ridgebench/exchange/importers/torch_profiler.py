@@ -176,7 +176,7 @@ def _work_of(one: _Operation) -> Optional[_Work]:
 
 
 class _Launch(NamedTuple):
-    """What the samples of a point have in common."""
+    """The properties that the samples of a point share."""
 
     kernel: str
     grid: tuple[Any, ...]  # empty if the operation's work is known, or if the trace lacks it
@@ -185,7 +185,7 @@ class _Launch(NamedTuple):
 
 
 def _short(kernel: str) -> str:
-    """A name of bounded length; a sum of the whole name tells kernels apart that begin alike."""
+    """A name of bounded length; a sum of the whole name distinguishes kernels that begin alike."""
     if len(kernel) <= _LONGEST_KERNEL:
         return kernel
     return f"{kernel[:_LONGEST_KERNEL]}~{hashlib.sha256(kernel.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"

@@ -17,7 +17,7 @@ def path(*parts: _Value) -> str:
 
 
 def element(name: str, *inner: str, text: Optional[str] = None, **attributes: _Value) -> str:
-    """An element. inner: elements; text: plain text in front of them. In names of attributes _ stands for -."""
+    """An element. inner: elements; text: plain text in front of them. In names of attributes _ represents -."""
     parts = [name]
     for key, value in attributes.items():
         if value is not None:

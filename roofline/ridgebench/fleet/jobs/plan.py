@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _require_words(words: list[str]) -> None:
     """Raises CommandError for words that `ridgebench run` refuses: every node would, after it has waited in the queue.
 
-    A machine without GPU can tell, too. Without a program here nothing is checked.
+    A machine without GPU finds that out, too. Without a program here nothing is checked.
     """
     if not words or not program.binary():
         return

@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _ended(job: jobs.Job, is_queued: Optional[bool], limit_s: float, now: datetime) -> tuple[str, str]:
-    """The state of a job that began. Without a queue its age tells whether it can still run."""
+    """The state of a job that began. Without a queue its age decides if it can still run."""
     if job.exit is not None:
         return (_FINISHED, "") if job.exit == 0 else (_FAILED, f"exit code {job.exit}")
     seconds = (now - job.started).total_seconds()

@@ -65,7 +65,7 @@ def _flagged(fleet: Path) -> list[str]:
 
 
 def _nodes_now(manifest: manifests.Manifest) -> dict[str, manifests.Node]:
-    """The nodes as Slurm sees them now; those that it does not know, as in the manifest but without GPUs to ask for."""
+    """The nodes as Slurm sees them now; nodes that it lacks, as in the manifest but without GPUs to request."""
     known = told_by_sinfo(scheduler.nodes("")) if scheduler.has("sinfo") else {}
     return {node.node: known.get(node.node, replace(node, gpus=0)) for node in manifest.nodes}
 
@@ -108,7 +108,7 @@ def _sbatch_words(fleet: Path, manifest: manifests.Manifest, task: _Task, partit
 def _srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[_Task], partition: str) -> list[str]:
     """A task for each node; the end of one ends no other. Raises CommandError for nodes that one srun cannot serve.
 
-    A step of an exclusive job has the GPUs that it asks for, and only a job's script has all of them.
+    A step of an exclusive job has the GPUs that it requests, and only a job's script has all of them.
     """
     if len({task.attempt for task in tasks}) > 1:
         raise CommandError("the nodes' next attempts differ in number; allowed: without --together")

@@ -22,7 +22,7 @@ _HEAD = 20  # px above a block
 
 
 class Cell(NamedTuple):
-    """A place of the map, in px. members: the GPUs that it stands for; one, or all of a node."""
+    """A place of the map, in px. members: the GPUs that it represents; one, or all of a node."""
 
     x: float
     y: float

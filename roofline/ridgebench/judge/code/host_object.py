@@ -63,7 +63,7 @@ class _Reader:
         return f"{plain(symbol.name)} {one.addend}"
 
     def piece(self, section: Section) -> Piece:
-        # The assembler leaves the field of a relocation empty where the addend stands beside it.
+        # The assembler leaves the field of a relocation empty when the addend is beside it.
         found = sorted((one.offset, one.type, self.label(one)) for one in self.elf.relocations.get(section.index, ()))
         data = self.elf.bytes_of(section)
         content = data if section.flags & EXECUTE else without_hashes(data)

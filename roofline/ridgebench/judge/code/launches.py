@@ -49,7 +49,7 @@ def _base(name: str) -> str:
 
 
 def kernels_named(names: set[str], kernels: set[str]) -> tuple[set[str], list[str]]:
-    """The kernels that have one of the names, and the names that none has. A name without arguments stands for all instances."""
+    """The kernels that have one of the names, and the names that none has. A name without arguments represents all instances."""
     found, unknown = set(), []
     for name in sorted(names):
         exact = {kernel for kernel in kernels if name in (kernel, readable(kernel))}

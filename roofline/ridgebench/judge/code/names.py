@@ -28,7 +28,7 @@ def without_hashes(data: bytes) -> bytes:
 
 
 def parts(name: str) -> str:
-    """Names of namespaces and functions as they stand in a mangled name: 'cuda::relu_naive' is '4cuda10relu_naive'."""
+    """Names of namespaces and functions as a mangled name holds them: 'cuda::relu_naive' is '4cuda10relu_naive'."""
     return "".join(f"{len(part)}{part}" for part in name.split("::"))
 
 

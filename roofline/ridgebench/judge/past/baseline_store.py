@@ -184,7 +184,7 @@ def _require_new(runs: list[Run], known: set[str]) -> None:
     ids = [run.environment["run_id"] for run in runs]
     for run_id in ids:
         if run_id in known or ids.count(run_id) > 1:
-            raise ResultsError(f"run {run_id} stands in the baseline already or is given twice")
+            raise ResultsError(f"run {run_id} is in the baseline already or is given twice")
 
 
 def _reference_of(path: Path, parts: list[_Part], allowed: tuple[str, ...]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _add(path: Path, parts: list[_Part], reference: dict[str, Any]) -> None:
 
 
 def named_alike(environment: dict[str, Any]) -> dict[str, Any]:
-    """The environment; a single device gets a name that does not tell its index."""
+    """The environment; a single device gets a name without its index."""
     devices = environment["devices"]
     return environment | {"devices": [devices[0] | {"name": "device"}]} if len(devices) == 1 else environment
 

@@ -173,13 +173,14 @@ TEST(Rethrow, KeepsTheKindsThatMatter) {
   EXPECT_THAT([] { pass(OutOfMemory(7, 5)); }, ThrowsMessage<OutOfMemory>(HasSubstr("7 bytes")));
   EXPECT_THROW(pass(std::bad_alloc()), std::bad_alloc);
   EXPECT_THAT([] { pass(std::logic_error("d")); }, ThrowsMessage<std::runtime_error>("d"));
-  EXPECT_THAT([] { pass(1); }, ThrowsMessage<std::runtime_error>(HasSubstr("not a std::exception")));
+  EXPECT_THAT([] { pass(1); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("not a std::exception")));
 }
 
 TEST(SharedMemory, OfADeviceIsAnArenaThatTheHostLeavesAlone) {
   const int file = memfd_create("device", MFD_CLOEXEC);
   bool freed = false;
-  int byte = 0;  // stands for an address that the host cannot read
+  int byte = 0;  // represents an address that the host cannot read
   auto memory = share_memory({&byte, [&](void*) { freed = true; }},
                              {.bytes = 4096, .descriptor = file, .of_host = false});
   const SharedPlace place = shared_place(memory.get()).value();

@@ -1,4 +1,4 @@
-"""Counters under Nsight Compute, which a made-up ncu stands for: no GPU is needed here."""
+"""Counters under Nsight Compute, which a made-up ncu represents: no GPU is needed here."""
 
 import json
 import shutil

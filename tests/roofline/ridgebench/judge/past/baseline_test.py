@@ -50,7 +50,7 @@ def test_fewer_than_ten_runs_found_no_baseline_but_extend_one(runs, stored, tmp_
 def test_a_run_counts_once(runs, stored, tmp_path, capsys):
     before = stored.read_text()
     assert call("promote", runs[3], "--into", tmp_path / "into") == 2
-    assert "run4 stands in the baseline already" in capsys.readouterr().err
+    assert "run4 is in the baseline already" in capsys.readouterr().err
     assert call("promote", *[runs[0]] * 10, "--into", tmp_path / "other") == 2
     assert stored.read_text() == before
 

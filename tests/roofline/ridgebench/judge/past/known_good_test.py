@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_written_is_found_before_the_measuring(tmp_path, m
     monkeypatch.setattr(check_run, "measure", lambda *_: pytest.fail("it measured"))
     assert call("check", path, "--run", option, tmp_path / "absent" / "x") == 2
     error = capsys.readouterr().err
-    assert "/absent/x: No such file or directory; allowed is a file in a folder that exists" in error and error.count("\n") == 1
+    assert "/absent/x: No such file or directory; allowed: a file in a folder that exists" in error and error.count("\n") == 1
 
 
 def test_a_full_disk_ends_promote_with_3(tmp_path, monkeypatch, capsys):
