@@ -1,8 +1,8 @@
 """Log-log axes with decades of equal length on both axes: every bandwidth line rises at 45 degrees."""
 
 from dataclasses import dataclass, field
-from math import ceil, floor, inf, log10
-from typing import Any
+from math import inf, log10
+from typing import Any, Optional
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ridgebench.base import units
+from ridgebench.figures.scene.axes import Frame, Limits, decade_in, decades, filled
+from ridgebench.figures.scene.roofline import Line
 
 from . import labels
 from .page import add_axes
@@ -18,40 +20,28 @@ from .style import NORMAL, Theme
 LEFT, _BOTTOM, _TOP_GAP = 0.95, 0.95, 0.05  # inches around the axes
 MARK = 0.07  # half a marker, inches
 
-Limits = tuple[float, float]  # log10
-
 
 @dataclass
-class Canvas:
+class Canvas(Frame):
     """The roofline's axes, their place on the page (inches), and the parts of it that are occupied."""
 
     axes: Axes
     page: Axes
-    scale: float  # FLOP/s per unit of the y axis
-    x: Limits
-    y: Limits
-    decade: float  # inches, on both axes
-    left: float = LEFT  # inches
-    bottom: float = _BOTTOM
     obstacles: labels.Obstacles = field(init=False)
 
     def __post_init__(self) -> None:
         self.obstacles = labels.Obstacles(labels.Box(self.left, self.bottom, self.right, self.top))
 
-    @property
-    def right(self) -> float:
-        return self.left + (self.x[1] - self.x[0]) * self.decade
-
-    @property
-    def top(self) -> float:
-        return self.bottom + (self.y[1] - self.y[0]) * self.decade
-
     def inches(self, x: float, y: float) -> tuple[float, float]:
         """Page position of intensity x (FLOP/byte) and rate y (in the axis' unit)."""
-        return (
-            self.left + (log10(x) - self.x[0]) * self.decade,
-            self.bottom + (log10(y) - self.y[0]) * self.decade,
-        )
+        return self.place(log10(x), log10(y * self.scale))
+
+    def visible(self, line: Line) -> list[tuple[float, float]]:
+        """Both ends of the part of a roof within the axes, as intensity and rate (in the axis' unit); empty without such a part."""
+        return [(10**x, 10**y / self.scale) for x, y in line.within(self.x, self.rates)]
+
+    def shows(self, intensity: Optional[float]) -> bool:
+        return intensity is not None and self.x[0] < log10(intensity) < self.x[1]
 
     def occupy(self, points: list[tuple[float, float]]) -> None:
         """Keeps labels away from points and from the path that joins them."""
@@ -62,19 +52,8 @@ class Canvas:
             self.obstacles.add_line(start, end, MARK / 3)
 
 
-def log_limits(low: float, high: float) -> Limits:
-    return log10(low), log10(high)
-
-
-def _ticks(limits: Limits, most: int) -> list[float]:
-    """Powers of ten within the limits; every second or third of them where there are more than `most`."""
-    first, last = ceil(limits[0] - 1e-9), floor(limits[1] + 1e-9)
-    step = max(1, ceil((last - first + 1) / most))
-    return [10.0**power for power in range(first, last + 1) if power % step == 0]
-
-
 def style_axis(axis: Axis, limits: Limits, most: int) -> None:
-    axis.set_major_locator(FixedLocator(_ticks(limits, most)))
+    axis.set_major_locator(FixedLocator([10.0**power for power in decades(limits, most)]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: units.tick(value)))
     axis.set_tick_params(labelsize=NORMAL, length=3)
@@ -113,14 +92,13 @@ def make_canvas(
 
     No more than `spare` decades of intensity are added: axes end before `right` where that leaves room.
     """
-    (x_low, x_high), (y_low, y_high) = limits
     width, height = right - LEFT, top - _TOP_GAP - _BOTTOM
-    decade = min(height / (y_high - y_low), width / (x_high - x_low))
-    x, y = (x_low, min(x_low + width / decade, x_high + spare)), (y_low, y_low + height / decade)
-    width = (x[1] - x_low) * decade
+    decade = decade_in(limits, width, height)
+    x, y = filled(limits[0], width, decade, spare), filled(limits[1], height, decade)
+    width = (x[1] - x[0]) * decade
     axes = add_axes(figure, LEFT, _BOTTOM, width, height)
     style_axes(axes, x, y, theme)
     page.text(LEFT + width / 2, _BOTTOM - 0.33, "FLOP per byte (compulsory traffic of main memory)",
               size=NORMAL, ha="center", va="top")
     page.text(0.32, _BOTTOM + height / 2, unit[0], size=NORMAL, rotation=90, ha="center", va="center")
-    return Canvas(axes, page, unit[1], x, y, decade)
+    return Canvas(x, y, decade, LEFT, _BOTTOM, unit[1], axes, page)

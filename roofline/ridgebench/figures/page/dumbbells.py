@@ -6,6 +6,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ridgebench.base.units import digits
 from ridgebench.data.view import OPERATIONS, ORDER, ordered
+from ridgebench.figures.scene.axes import span
 
 from . import labels
 from .canvas import across, upwards
@@ -57,7 +58,7 @@ def draw(runs: list[OneRun], theme: Theme) -> Figure:
 
 def _draw_lines(axes: Axes, runs: list[OneRun], found: dict[_Case, list[float]], names: list[str], theme: Theme) -> None:
     values = [value for ratios in found.values() for value in ratios]
-    axes.set(xscale="log", xlim=(min(values) / _ROOM, max(values) * _ROOM), ylim=(len(found) - 0.4, -0.6))
+    axes.set(xscale="log", xlim=span(values, _ROOM), ylim=(len(found) - 0.4, -0.6))
     upwards(axes, 1.0, color=theme.muted, linewidth=1.0, zorder=1)
     last = ""
     for place, ((op, _, limit), ratios) in enumerate(found.items()):

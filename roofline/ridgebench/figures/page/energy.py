@@ -15,9 +15,10 @@ from ridgebench.base.text import capital
 from ridgebench.base.units import digits, enumerate_words
 from ridgebench.data.records import Row
 from ridgebench.data.view import ORDER, View, ordered
+from ridgebench.figures.scene.axes import log_span
 
 from . import grid
-from .canvas import across, log_limits, style_axes
+from .canvas import across, style_axes
 from .doubt import unfinished_title
 from .finding import spoken
 from .key import draw_shapes
@@ -126,10 +127,9 @@ def draw(view: View, theme: Theme) -> Figure:
     place = {row.id: (row.intensity_flop_per_byte, 1 / joules_per_flop(row) / _GIGA) for row in rows}
     levels = [1 / one.joules / _GIGA for one in known if one.format]
     room = width(_LONGEST_NAME, SMALL) if levels else 0.0
-    low, high = min(x for x, _ in place.values()), max(x for x, _ in place.values())
-    left = low / _LEAST_RATIO / 10 ** (room / (WIDTH - grid.LEFT - MARGIN) * 3)  # the names of lines need it
-    heights = [y for _, y in place.values()] + levels
-    x, y = log_limits(left, high * _LEAST_RATIO), log_limits(min(heights) / _LEAST_RATIO, max(heights) * _LEAST_RATIO)
+    beside = 10 ** (room / (WIDTH - grid.LEFT - MARGIN) * 3)  # the names of lines need it
+    x = log_span((x for x, _ in place.values()), _LEAST_RATIO * beside, _LEAST_RATIO)
+    y = log_span([y for _, y in place.values()] + levels, _LEAST_RATIO)
     bottom = 0.95
     axes = add_axes(figure, grid.LEFT, bottom, WIDTH - grid.LEFT - MARGIN, top - bottom - 0.1)
     style_axes(axes, x, y, theme, most=6)

@@ -9,9 +9,10 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from ridgebench.base.units import counted, digits, enumerate_words, superscript
 from ridgebench.data.records import Row
 from ridgebench.data.view import PRODUCTS, View
+from ridgebench.figures.scene.axes import Limits, log_span
 
 from . import grid
-from .canvas import Limits, across, log_limits
+from .canvas import across
 from .doubt import unfinished_title
 from .finding import spoken
 from .page import header, new_page, storage_note
@@ -96,10 +97,9 @@ def _limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all speeds, errors and roundings; a rail below is for rows without error."""
     speeds = [row.flops_per_s / view.unit[1] for row in rows]
     errors = [error for row in rows if (error := error_of(view, row))] + [2.0 ** ROUNDING[name] for name in _rounded(view)]
-    errors = errors or [1.0]
-    low, high = log_limits(min(errors) / 2, max(errors) * 2)
+    low, high = log_span(errors or [1.0], 2)
     rail = (high - low) * _EXACT / (1 - _EXACT)
-    return log_limits(min(speeds) / 2, max(speeds) * 2), (low - rail, high)
+    return log_span(speeds, 2), (low - rail, high)
 
 
 def _rounded(view: View) -> list[str]:

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from ridgebench.base.units import counted, rate
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene import roofline as scene
 
 from .points import Places, draw_paths, markers
 from .roofs import Roofs
@@ -21,7 +22,7 @@ NOTE = "Stars: measured by another tool, not verified"
 
 def placed(view: View) -> list[Row]:
     """The points of other tools that have an intensity and a rate."""
-    return [row for row in view.external if row.intensity_flop_per_byte and row.flops_per_s]
+    return list(filter(scene.placed, view.external))
 
 
 def draw(axes: Axes, view: View, scale: float, theme: Theme) -> Places:

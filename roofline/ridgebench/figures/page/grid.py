@@ -6,9 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.data.view import View
+from ridgebench.figures.scene.axes import Limits
 
 from . import labels
-from .canvas import Limits, style_axes
+from .canvas import style_axes
 from .page import MARGIN, WIDTH, add_axes, draw_undrawn, undrawn_groups
 from .panel import draw_fills, fills_width, neutral
 from .points import marker

@@ -12,6 +12,7 @@ from ridgebench.base.text import cut
 from ridgebench.base.units import digits, percent, rate
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene.axes import span
 
 from .canvas import across
 from .doubt import unfinished_title
@@ -139,7 +140,7 @@ def _label(axes: Axes, series: list[_Series], colours: list[str], room: float) -
 
 def _rate_axis(axes: Axes, values: list[float]) -> None:
     """A logarithmic axis with plain numbers: 1, 2 and 5 of each decade if there are few."""
-    low, high = min(values) / 2, max(values) * 2
+    low, high = span(values, 2)
     steps = (1, 2, 5) if high < 300 * low else (1,)
     axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(FixedLocator([step * 10.0**power for power in range(-9, 9) for step in steps]))
@@ -163,8 +164,7 @@ def draw(view: View, links: tuple[Link, ...], theme: Theme) -> Figure:
     beside = max(width(line, SMALL) for one in series for line in (cut(one.name, _LONGEST), "000.0 GB/s")) + 2 * _GAP
     wide = WIDTH - _LEFT - MARGIN - beside
     axes = add_axes(figure, _LEFT, _BOTTOM, wide, min(top, HEIGHT) - _BOTTOM)
-    sizes = [size for one in series for size, _ in one.rows]
-    style(axes, (min(sizes) / 2, max(sizes) * 2), theme, lowest=True)
+    style(axes, span((size for one in series for size, _ in one.rows), 2), theme, lowest=True)
     roofs = list(dict.fromkeys(link for one in series for link in roofs_of(one.best, links)))
     rates = [row.bytes_per_s or 0 for one in series for _, row in one.rows] + [link.bytes_per_s for link in roofs]
     _rate_axis(axes, [value / 1e9 for value in rates])

@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 
 from ridgebench.base.units import counted
 from ridgebench.data.view import View
+from ridgebench.figures.scene.axes import Limits
 
 from . import external, grid, labels
-from .canvas import Canvas, Limits
+from .canvas import Canvas
 from .finding import roofline_title
 from .key import draw_key
 from .page import header, new_page, storage_note

@@ -10,6 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 from ridgebench.base.units import digits, enumerate_words, seconds
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene.axes import span
 
 from .canvas import across
 from .doubt import unfinished_title
@@ -105,7 +106,7 @@ def _title(view: View) -> str:
 
 
 def style(axes: Axes, x: list[float], scale: str, theme: Theme) -> None:
-    axes.set(xscale="log", yscale=scale, xlim=(min(x) / 1.5, max(x) * 1.5))
+    axes.set(xscale="log", yscale=scale, xlim=span(x, 1.5))
     axes.xaxis.set_major_locator(FixedLocator(sorted(set(x))[:: 2 if len(set(x)) > 6 else 1]))
     for locate in (axes.xaxis.set_minor_locator, axes.yaxis.set_minor_locator):
         locate(NullLocator())
@@ -122,7 +123,7 @@ def _draw_sweep(axes: Axes, sweep: _Sweep, view: View, theme: Theme) -> str:
     x = [sweep.in_flight(row) for row in rows]
     y = [sweep.rate(row) / 1e12 for row in rows]
     style(axes, x, "log", theme)
-    low, high = min(y) / _SPREAD[0], max(y) * _SPREAD[1]
+    low, high = span(y, *_SPREAD)
     axes.set_ylim(low, high)
     steps = [step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5)]
     axes.yaxis.set_major_locator(FixedLocator([value for value in steps if low <= value <= high]))

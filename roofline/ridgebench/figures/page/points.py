@@ -16,6 +16,7 @@ from ridgebench.base.text import cut
 from ridgebench.base.units import percent
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene import roofline as scene
 
 from . import labels
 from .canvas import MARK, Canvas
@@ -153,8 +154,7 @@ def _chosen(view: View) -> list[Row]:
     seen = {row.op for row in titled}
     wanted = order + others if view.format else ["relu", "gelu"]
     found = titled + [tops[op] for op in wanted if tops.get(op) and op not in seen]
-    found = imported(view) + found
-    return [row for row in found if row.intensity_flop_per_byte and row.flops_per_s]
+    return list(filter(scene.placed, imported(view) + found))
 
 
 def text_of(row: Row, view: View) -> str:

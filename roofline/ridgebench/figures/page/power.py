@@ -10,9 +10,11 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ridgebench.base.units import digits
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene import roofline as scene
+from ridgebench.figures.scene.axes import Limits, log_span
 
 from . import grid
-from .canvas import Limits, across, log_limits, style_axes
+from .canvas import across, style_axes
 from .doubt import unfinished_title
 from .finding import spoken
 from .key import draw_shapes
@@ -34,8 +36,7 @@ def watts(row: Row) -> Optional[float]:
 
 def placed(view: View) -> list[Row]:
     """The rows whose intensity, rate, clock and power are all known."""
-    known = [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
-    return [row for row in known if row.clock_hz and watts(row)]
+    return [row for row in filter(scene.placed, view.points) if row.clock_hz and watts(row)]
 
 
 def _clock_of(row: Row) -> float:
@@ -79,8 +80,7 @@ def draw(view: View, theme: Theme) -> Figure:
     grid.draw_undrawn_below(page, view)
     draw_shapes(page, view, view.operations, theme, top - 0.05, fills=False)
     top = grid.draw_legend(page, view, theme, top - 0.27, [])
-    intensities = [row.intensity_flop_per_byte for row in rows]
-    x = log_limits(min(intensities) / 2, max(intensities) * 2)
+    x = log_span((row.intensity_flop_per_byte for row in rows), 2)
     rates = [row.flops_per_s / view.unit[1] for row in rows]
     clocks = [row.clock_hz / 1e9 for row in rows]
     powers = [watts(row) for row in rows]
@@ -88,7 +88,7 @@ def draw(view: View, theme: Theme) -> Figure:
     height = (top - low - 2 * _GAP) / 3
     highest, limit = (view.device.get("clocks") or {}).get("max_sm_hz"), view.device.get("power_limit_w")
     panels = [
-        (view.unit[0], rates, log_limits(min(rates) / 2, max(rates) * 2), None, ""),
+        (view.unit[0], rates, log_span(rates, 2), None, ""),
         ("clock, GHz", clocks, None, highest and highest / 1e9, "highest clock"),
         ("power, W", powers, None, limit, "power limit"),
     ]

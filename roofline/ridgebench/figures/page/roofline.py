@@ -9,9 +9,11 @@ from ridgebench.base.units import percent
 from ridgebench.data.judged import RAISED
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene import roofline as scene
+from ridgebench.figures.scene.axes import Limits
 
 from . import external
-from .canvas import Canvas, Limits, log_limits, make_canvas
+from .canvas import Canvas, make_canvas
 from .finding import roofline_title
 from .flat_labels import FlatLabel, draw_flat_labels, flat_label, flat_room
 from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
@@ -29,12 +31,10 @@ _DASHED = "Dashed, with labels in italics: "
 SPARE = 1.5  # decades of intensity right of all that is drawn
 MOST_LABELS = 8
 _SWEEP_LABELS = 3  # of them, where there are sweeps
-X_FROM, X_TO = 0.1, 50.0  # FLOP/byte; the axis shows at least this range
 
 
 def _placed(view: View) -> list[Row]:
-    """The rows that have an intensity and a rate."""
-    return [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
+    return list(filter(scene.placed, view.points))
 
 
 def _ghosts(view: View) -> list[tuple[Row, float]]:
@@ -44,18 +44,9 @@ def _ghosts(view: View) -> list[tuple[Row, float]]:
 
 def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
-    scale = view.unit[1]
-    drawn = _placed(view) + external.placed(view)
-    xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in drawn]
-    xs += [ghost / 1.5 for _, ghost in _ghosts(view)]
-    ys = [row.flops_per_s / scale for row in drawn]
-    for roofs in sources:
-        ys += [roof.value / scale for roof in roofs.compute]
-        ys += [roof.value * X_FROM / scale for roof in roofs.memory]
-        xs += [roof.ridge for roof in roofs.compute if roof.ridge]
-    high = max(ys, default=1.0) * 1.8
-    low = min([*ys, high / 100]) / 1.6
-    return log_limits(min(xs), max(xs) * 2), log_limits(low, high)
+    points = list(map(scene.place_of, _placed(view) + external.placed(view)))
+    points += [(ghost / 1.5, row.flops_per_s) for row, ghost in _ghosts(view)]
+    return scene.limits(points, (line for roofs in sources for line in scene.lines(roofs)), scene.REFERENCE, view.unit[1])
 
 
 def _draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None:

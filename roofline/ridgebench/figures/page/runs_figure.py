@@ -12,16 +12,17 @@ from ridgebench.base.files import ResultsError
 from ridgebench.base.units import digits
 from ridgebench.data.records import Row, date_of
 from ridgebench.data.view import View
+from ridgebench.figures.scene import roofline as scene
+from ridgebench.figures.scene.axes import Limits
 
 from . import dumbbells, labels
-from .canvas import Canvas, Limits, log_limits
+from .canvas import Canvas
 from .key import STEP, draw_lines, draw_shapes
 from .multiples import panel_groups, panels_note, roofs_of, with_headroom
 from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
 from .panel_labels import label_flat
 from .points import Places, draw_paths, draw_whiskers, markers
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
-from .roofline import X_FROM, X_TO
 from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
 from .runs import OneRun, changes, formats, operations, provenance, title
 from .runs_table import draw_fastest, draw_rates, run_theme
@@ -57,8 +58,7 @@ def _top_roofs(view: View, names: list[str]) -> Roofs:
 
 
 def _points_of(run: OneRun, names: list[str]) -> list[Row]:
-    known = [row for row in run.view.points if row.format in names and not row.naive]
-    return [row for row in known if row.intensity_flop_per_byte and row.flops_per_s]
+    return [row for row in filter(scene.placed, run.view.points) if row.format in names and not row.naive]
 
 
 def _techniques(runs: list[OneRun], names: list[str]) -> set[tuple[str, str]]:
@@ -84,15 +84,10 @@ def _parts_of(runs: list[OneRun], names: list[str], theme: Theme) -> list[_Part]
 
 def _limits(panels: list[list[_Part]], sheets: list[Roofs], scale: float) -> tuple[Limits, Limits]:
     """Limits (log10) that hold the points, roofs and ridges of all panels, and the roofs of data sheets."""
-    xs, ys = [X_FROM, X_TO], []
-    for part in (part for panel in panels for part in panel):
-        xs += [row.intensity_flop_per_byte for row in part.rows]
-        xs += [roof.ridge for roof in part.roofs.compute if roof.ridge]
-        ys += [row.flops_per_s / scale for row in part.rows] + [roof.value / scale for roof in part.roofs.compute]
-        ys += [roof.value * X_FROM / scale for roof in part.roofs.memory]
-    ys += [roof.value / scale for roofs in sheets for roof in roofs.compute]
-    high = max(ys, default=1.0) * 1.8
-    return log_limits(min(xs), max(xs) * 2), log_limits(min([*ys, high / 100]) / 1.6, high)
+    parts = [part for panel in panels for part in panel]
+    roofs = [*(part.roofs for part in parts), *sheets]
+    return scene.limits((scene.place_of(row) for part in parts for row in part.rows), (line for one in roofs for line in scene.lines(one)),
+                        scene.REFERENCE, scale)  # fmt: skip
 
 
 def _draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, size: float) -> None:

@@ -6,7 +6,9 @@ from math import ceil
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .canvas import LEFT, Canvas, Limits, style_axes, style_axis
+from ridgebench.figures.scene.axes import Limits, decade_in, filled
+
+from .canvas import LEFT, Canvas, style_axes, style_axis
 from .page import MARGIN, WIDTH, add_axes
 from .style import NORMAL, Theme
 
@@ -25,14 +27,13 @@ class _Tiling:
     decade: float
 
 
-def tiling(count: int, x_decades: float, y_decades: float, width: float, height: float) -> _Tiling:
+def tiling(count: int, limits: tuple[Limits, Limits], width: float, height: float) -> _Tiling:
     """The arrangement of `count` equal panels with the longest decade in width x height (inches)."""
     found = []
     for rows in range(1, count + 1):
         columns = ceil(count / rows)
-        across = (width - (columns - 1) * _GAP) / columns / x_decades
-        up = (height - rows * (_HEAD + _FOOT)) / rows / y_decades
-        found.append(_Tiling(columns, rows, min(across, up)))
+        across, up = (width - (columns - 1) * _GAP) / columns, (height - rows * (_HEAD + _FOOT)) / rows
+        found.append(_Tiling(columns, rows, decade_in(limits, across, up)))
     return max(found, key=lambda one: (one.decade, -one.rows))
 
 
@@ -44,12 +45,10 @@ def make_tiles(
 
     A single canvas begins at the left; several are centred.
     """
-    (x_low, x_high), y = limits
     low, top = box[0] + _TICK_ROOM, box[1]
     width = right - LEFT
-    tiles = tiling(len(names), x_high - x_low, y[1] - y[0], width, top - low)
-    room = (width - (tiles.columns - 1) * _GAP) / tiles.columns / tiles.decade
-    x = (x_low, x_low + min(room, x_high - x_low + _SPARE))
+    tiles = tiling(len(names), limits, width, top - low)
+    x, y = filled(limits[0], (width - (tiles.columns - 1) * _GAP) / tiles.columns, tiles.decade, _SPARE), limits[1]
     across, up = (x[1] - x[0]) * tiles.decade, (y[1] - y[0]) * tiles.decade
     gap = min((width - tiles.columns * across) / max(tiles.columns - 1, 1), 4 * _GAP) if tiles.columns > 1 else 0.0
     spare = width - tiles.columns * across - (tiles.columns - 1) * gap
@@ -62,7 +61,7 @@ def make_tiles(
         style_axes(axes, x, y, theme, most=max(2, int(across / _TICK)))
         style_axis(axes.yaxis, y, most=8)
         axes.tick_params(labelleft=column == 0, labelbottom=index + tiles.columns >= len(names))
-        canvases[name] = Canvas(axes, page, unit[1], x, y, tiles.decade, left, bottom)
+        canvases[name] = Canvas(x, y, tiles.decade, left, bottom, unit[1], axes, page)
     _name_axes(page, list(canvases.values()), unit[0])
     return canvases
 

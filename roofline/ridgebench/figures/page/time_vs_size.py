@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 from ridgebench.base.units import digits
 from ridgebench.data.records import Row, shape_text
 from ridgebench.data.view import View
+from ridgebench.figures.scene.axes import Limits, log_span
 
 from . import grid
-from .canvas import Limits, across, log_limits
+from .canvas import across
 from .page import header, new_page, storage_note
 from .points import draw_paths, draw_points
 from .style import Theme
@@ -37,7 +38,7 @@ def _limits(view: View) -> tuple[Limits, Limits]:
     floor = view.device["launch_floor_s"]
     if floor and min(times) < 30e3 * floor:  # else it would lie far below all rows
         times.append(floor * 1e3)
-    return log_limits(min(sizes) / 2, max(sizes) * 2), log_limits(min(times) / 2, max(times) * 2)
+    return log_span(sizes, 2), log_span(times, 2)
 
 
 def bounds(rows: list[Row]) -> list[list[tuple[float, float]]]:

@@ -13,6 +13,7 @@ from ridgebench.base.text import capital
 from ridgebench.base.units import digits, enumerate_words, rate, seconds
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene.axes import span
 
 from .canvas import across, upwards
 from .doubt import unfinished_title
@@ -160,7 +161,7 @@ def draw_bandwidth(axes: Axes, view: View, theme: Theme) -> None:
         points, unit = [(size, value / 1e3, row) for size, value, row in points], "TB/s"
     colour, values = readable(GREEN, theme.ink, theme.background), [value for _, value, _ in points]
     axes.plot([size for size, *_ in points], values, color=colour, marker="s", linewidth=1.2, markersize=5, drawstyle="steps-mid")
-    axes.set_ylim(min(values) / 2, max(values) * 3)
+    axes.set_ylim(*span(values, 2, 3))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     for op in dict.fromkeys(row.op for *_, row in points):
         size, value = max(((size, value) for size, value, row in points if row.op == op), key=lambda point: point[1])
@@ -205,7 +206,7 @@ def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
         text = f"{name}: {seconds(_latency(row))}"
         axes.annotate(text, (free_share(axes, near + far, values[-1], text), values[-1]), (0, 2), textcoords="offset points",
                       xycoords=("axes fraction", "data"), size=SMALL, color=theme.muted)  # fmt: skip
-    axes.set_ylim(min(values) / 1.5, max(values) * 1.6)
+    axes.set_ylim(*span(values, 1.5, 1.6))
     axes.yaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
@@ -217,8 +218,7 @@ def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
     top = header(page, view, _title(view), [], theme) - 0.1
     wanted = panels(view)
-    sizes = [size for size, *_ in reads(view) + chases(view, True) + chases(view, False)]
-    x = (min(sizes) / 2, max(sizes) * 2)
+    x = span((size for size, *_ in reads(view) + chases(view, True) + chases(view, False)), 2)
     height = (top - _BOTTOM - _GAP * (len(wanted) - 1)) / len(wanted)
     for index, draw_panel in enumerate(wanted):
         low = top - height - index * (height + _GAP)

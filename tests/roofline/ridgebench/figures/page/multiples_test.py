@@ -114,7 +114,7 @@ def test_text_does_not_overlap_and_stays_on_the_page(share, theme):
 
 @pytest.mark.parametrize(("count", "columns", "rows"), [(1, 1, 1), (2, 2, 1), (6, 3, 2), (8, 4, 2)])
 def test_the_arrangement_has_the_longest_decade(count, columns, rows):
-    found = tiling(count, 5.0, 4.0, 11.5, 5.3)
+    found = tiling(count, ((-1.0, 4.0), (-2.0, 2.0)), 11.5, 5.3)
     assert (found.columns, found.rows) == (columns, rows)
 
 

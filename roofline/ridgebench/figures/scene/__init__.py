@@ -1,0 +1,1 @@
+"""What is drawn where, in numbers: `page`, `slides` and `html` draw it."""
