@@ -9,7 +9,7 @@ from ridgebench.base import units
 from . import labels
 from .canvas import Canvas
 from .roof_drawing import APART, LINE, Pen
-from .roofs import Roof, Roofs, engine_name
+from .roofs import Roof, Roofs, engine_name, of_sheet
 from .style import DIRECT, SMALL, Theme, family
 
 _ROOM, _STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
@@ -28,9 +28,7 @@ def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: tu
     """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
     first = group[0]
     lines = _owner_lines(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
-    peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
-    if peaks:
-        lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
+    lines += filter(None, [of_sheet(first, promised)])
     shared = len(group) > 1  # roofs of several hues share the label
     colour = pen.theme.muted if shared else pen.text_colour(first)
     pieces = _coloured(group, pen) if shared else ()

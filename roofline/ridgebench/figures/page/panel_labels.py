@@ -7,13 +7,14 @@ from typing import Iterator, Optional
 from ridgebench.base import units
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
+from ridgebench.figures.scene import roofline as scene
 
 from . import labels
 from .canvas import Canvas
 from .finding import best
 from .points import LABEL_HEIGHT, candidates, imported, text_of
 from .roof_drawing import Pen, label_ridge
-from .roofs import Roof, Roofs, engine_name
+from .roofs import Roof, Roofs, engine_name, of_sheet
 from .style import DIRECT, SMALL, Theme
 from .sweeps import Sweep, sweeps
 
@@ -34,11 +35,8 @@ def _write(canvas: Canvas, box: labels.Box, text: str, colour: str, theme: Theme
 def _flat_texts(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> list[str]:
     """'bf16 tensor 841 TFLOP/s (85 % of data sheet)' and shorter forms."""
     value = units.rate(group[0].value, "FLOP/s")
-    names = {roof.name: roof.value for roof in promised.compute} if promised else {}
-    peak = names.get(group[0].name)
-    whole = f"{engine_name(group)} {value}"
-    part = [f"{whole} ({units.percent(group[0].value / peak)} % of data sheet)"] if peak else []
-    return [*part, whole, value]
+    whole, part = f"{engine_name(group)} {value}", of_sheet(group[0], promised)
+    return [*([f"{whole} ({part})"] if part else []), whole, value]
 
 
 def label_flat(canvas: Canvas, group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> None:
@@ -156,9 +154,8 @@ def name_sweeps(canvas: Canvas, view: View, theme: Theme, room: int = _MOST_ENDS
 
 def name_ends(canvas: Canvas, view: View, theme: Theme) -> None:
     """Names points of other tools and the ends of paths."""
-    for row in imported(view):
-        if row.intensity_flop_per_byte and row.flops_per_s:
-            _name_row(canvas, row, [text_of(row, view)], theme)
+    for row in filter(scene.placed, imported(view)):
+        _name_row(canvas, row, [text_of(row, view)], theme)
     _name_paths(canvas, view, theme)
 
 

@@ -5,14 +5,14 @@ Diagonals end at the highest flat roof, flat roofs begin at the memory diagonal.
 
 from dataclasses import dataclass
 from itertools import product
-from math import log10
 from typing import Optional, Union
 
 from ridgebench.base import units
+from ridgebench.figures.scene import roofline as scene
 
 from . import labels
 from .canvas import Canvas
-from .roofs import Roof, Roofs, memory_names, merged
+from .roofs import Roof, Roofs, memory_names, merged, of_sheet
 from .style import DIRECT, SMALL, Theme
 
 _LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
@@ -62,37 +62,26 @@ class Pen:
         return list(zip(cuts, cuts[1:]))[index::sharing]
 
 
-def _diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:
-    """The intensities at the left edge and where the line meets the highest roof or leaves the axes."""
-    end = min(10 ** canvas.x[1], 10 ** canvas.y[1] * canvas.scale / roof.value)
-    if roofs.compute:
-        end = min(end, roofs.compute[0].value / roof.value)
-    return 10 ** canvas.x[0], end
-
-
 def _draw_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, light: bool = False) -> None:
     """Draws rate = intensity x bandwidth with its p10-p90 band; a cache's line is lighter."""
-    ends = _diagonal_ends(canvas, roof, roofs)
-    if ends[0] >= ends[1]:
+    ends = canvas.visible(scene.rising(roof, roofs))
+    if not ends:
         return
     colour, alpha = pen.colour(roof), 0.55 if light else 1.0
-    heights = [x * roof.value / canvas.scale for x in ends]
-    canvas.axes.plot(ends, heights, color=colour, linewidth=pen.width * alpha, alpha=alpha,
+    xs, heights = zip(*ends)
+    canvas.axes.plot(xs, heights, color=colour, linewidth=pen.width * alpha, alpha=alpha,
                      linestyle=pen.dash, solid_capstyle="butt", zorder=3, gid=f"roof {roof.name}")
-    canvas.obstacles.add_line(canvas.inches(ends[0], heights[0]), canvas.inches(ends[1], heights[1]), _LINE_HALF)
-    low, high = ([x * rate / canvas.scale for x in ends] for rate in (roof.low, roof.high))
-    canvas.axes.fill_between(ends, low, high, color=colour, alpha=pen.theme.band_alpha, linewidth=0)
-
-
-def _flat_start(canvas: Canvas, roof: Roof, roofs: Roofs) -> float:
-    """The intensity where a flat roof leaves the fastest memory diagonal."""
-    low = 10 ** canvas.x[0]
-    return max(low, roof.value / roofs.memory[0].value) if roofs.memory else low
+    canvas.obstacles.add_line(canvas.inches(*ends[0]), canvas.inches(*ends[1]), _LINE_HALF)
+    low, high = ([height * rate / roof.value for height in heights] for rate in (roof.low, roof.high))
+    canvas.axes.fill_between(xs, low, high, color=colour, alpha=pen.theme.band_alpha, linewidth=0)
 
 
 def _draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None:
     """Draws one flat roof, or several that lie on one line as alternating dashes."""
-    ends = (_flat_start(canvas, group[0], roofs), 10 ** canvas.x[1])
+    shown = canvas.visible(scene.level(group[0], roofs))
+    if not shown:
+        return
+    ends = (shown[0][0], shown[1][0])
     for index, roof in enumerate(group):
         low, height, high = (v / canvas.scale for v in (roof.low, roof.value, roof.high))
         for part in pen.stretches(ends, index, len(group)):
@@ -100,25 +89,20 @@ def _draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> Non
                              linestyle=pen.dashes(roof, index, len(group)), dash_capstyle="butt",
                              solid_capstyle="butt", zorder=3)
         canvas.axes.fill_between(ends, low, high, color=pen.colour(roof), alpha=pen.theme.band_alpha, linewidth=0)
-    height = group[0].value / canvas.scale
-    canvas.obstacles.add_line(canvas.inches(ends[0], height), canvas.inches(ends[1], height), _LINE_HALF)
+    canvas.obstacles.add_line(canvas.inches(*shown[0]), canvas.inches(*shown[1]), _LINE_HALF)
 
 
 def _draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
     """Draws the highest roof left of memory's diagonal as a thin line: only data in a cache reaches it."""
-    if not (roofs.caches and roofs.compute and roofs.memory):
-        return
-    roof = roofs.compute[0]
-    start = max(10 ** canvas.x[0], roof.value / max(cache.value for cache in roofs.caches))
-    height = roof.value / canvas.scale
-    canvas.axes.plot((start, _flat_start(canvas, roof, roofs)), (height, height), linewidth=1.0,
-                     color=pen.colour(roof), alpha=0.55, zorder=2)
+    line = scene.cache_reach(roofs)
+    if line and (ends := canvas.visible(line)):
+        canvas.axes.plot(*zip(*ends), linewidth=1.0, color=pen.colour(roofs.compute[0]), alpha=0.55, zorder=2)
 
 
 def _draw_ridge(canvas: Canvas, roof: Roof, pen: Pen) -> None:
     """Draws a small open circle and a drop-line; label_ridge() writes the value."""
     x, height = roof.ridge, roof.value / canvas.scale
-    if x is None or not canvas.x[0] < log10(x) < canvas.x[1]:
+    if not canvas.shows(x):
         return
     canvas.axes.plot((x, x), (10 ** canvas.y[0], height), color=pen.colour(roof), linewidth=0.8,
                      linestyle=(0, (1, 2)), zorder=2)
@@ -140,8 +124,10 @@ def draw_roofs(canvas: Canvas, roofs: Roofs, pen: Pen, ridges: bool) -> None:
 
 def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
     """Writes the first text that is no longer than the line (else the last one) where it crosses the least."""
-    ends = _diagonal_ends(canvas, roof, roofs)
-    start, end = (canvas.inches(x, x * roof.value / canvas.scale) for x in ends)
+    ends = canvas.visible(scene.rising(roof, roofs))
+    if not ends:
+        return
+    start, end = (canvas.inches(*one) for one in ends)
     first, last = max(canvas.obstacles.area.bottom - start[1], 0.0) + 0.18, end[0] - start[0] - 0.2
     sides = {text: labels.width(text, SMALL) / 2**0.5 for text in texts}  # along either axis
     text = next((text for text in texts if sides[text] <= last - first), texts[-1])
@@ -167,7 +153,7 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
 def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: tuple[str, ...] = ("",), lines: int = 10) -> None:
     """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free, of at most `lines`."""
     x = roof.ridge
-    if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
+    if not canvas.shows(x):
         return
     values = [f"{owner}ridge {units.digits(x)}" for owner in whose]
     across, foot = canvas.inches(x, 10 ** canvas.y[0])
@@ -188,9 +174,8 @@ def label_memory(canvas: Canvas, roofs: Roofs, pen: Pen, promised: Optional[Roof
     if not roofs.memory:
         return 0
     texts, line = memory_names(roofs), roofs.memory[0]
-    if promised and promised.memory and roofs.bandwidth:
-        part = units.percent(roofs.bandwidth.value / promised.memory[0].value)
-        texts = [f"{text} ({part} % of data sheet)" for text in texts] + texts
+    if promised and (part := of_sheet(roofs.bandwidth, promised)):
+        texts = [f"{text} ({part})" for text in texts] + texts
         line = max(line, promised.memory[0], key=lambda roof: roof.value)
     label_diagonal(canvas, line, roofs, pen, texts)
     return 1

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
-from ridgebench.base.units import rate
+from typing import Optional
+
+from ridgebench.base.units import percent, rate
 from ridgebench.data.data_sheets import Sheet
 from ridgebench.data.judged import Roof, Roofs
 from ridgebench.data.view import ORDER, View, ordered
+from ridgebench.figures.scene.roofline import ridge, sheet_share
 
 _TRAFFIC = ("read", "triad", "copy", "write")  # STREAM's kernels, which name the roofs of main memory
 SAME = 0.02  # flat roofs that are closer are drawn as one line
@@ -23,7 +26,7 @@ def sheet_roofs(view: View, sheet: Sheet) -> Roofs:
     names = {n for n in view.formats if n in sheet.peaks and view.format in (None, n)}
     speed = sheet.bytes_per_s
     compute = [
-        Roof(f"{name} {engine}", peak, peak, peak, (name,), engine, bandwidth=speed, ridge=peak / speed)
+        Roof(f"{name} {engine}", peak, peak, peak, (name,), engine, bandwidth=speed, ridge=ridge(peak, speed))
         for name in ordered(names, ORDER)
         for engine, peak in [sheet.peaks[name]]
     ]
@@ -48,6 +51,12 @@ def memory_names(roofs: Roofs) -> list[str]:
     speeds = [f"{roof.name} {rate(roof.value, 'B/s')}" for roof in roofs.memory]
     owner = "DRAM " if roofs.memory[0].name in _TRAFFIC else f"{roofs.owner}: " if roofs.owner else ""
     return [owner + ", ".join(speeds), owner + speeds[0]]
+
+
+def of_sheet(roof: Optional[Roof], promised: Optional[Roofs]) -> str:
+    """'85 % of data sheet', what a measured roof reaches of the same one of its device's data sheet; empty without that."""
+    share = sheet_share(roof, promised)
+    return f"{percent(share)} % of data sheet" if share else ""
 
 
 def engine_name(group: list[Roof]) -> str:
