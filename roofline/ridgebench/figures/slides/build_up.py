@@ -57,7 +57,8 @@ def points(stage: Stage, ops: tuple[str, ...], new: bool) -> None:
 def _share(deck: Deck, op: str) -> str:
     """' 91 %', what an operation reaches of the model; empty if the run claims nothing of it."""
     allowed, seen = _known(deck, op), deck.measured(op)
-    return f" {percent(seen.rate / allowed.rate)} %" if allowed and seen and seen.heads and not deck.scene.doubt else ""
+    known = allowed and allowed.limit and seen and seen.heads and not deck.scene.doubt
+    return f" {percent(allowed.limit.share(seen.place))} %" if known else ""
 
 
 def _known(deck: Deck, op: str) -> Optional[Mark]:

@@ -7,10 +7,10 @@ from ridgebench.figures.page import labels
 from ridgebench.figures.page.finding import spoken
 from ridgebench.figures.page.roofs import SAME
 from ridgebench.figures.page.style import DIRECT
+from ridgebench.figures.scene.roofline import Roof
 
 from . import build_up, drawing, figure, model, scene
 from .deck import Deck, Format, Slide, Stage
-from .devices import Roof
 from .layout import SLIDE, fits
 from .model import Basis, Mark
 from .panel import Bar

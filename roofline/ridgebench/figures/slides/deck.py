@@ -11,13 +11,15 @@ from ridgebench.data.steps import Step
 from ridgebench.data.view import ORDER, View, ordered
 from ridgebench.figures.page.roofs import SAME
 from ridgebench.figures.page.style import Theme
+from ridgebench.figures.scene.axes import Limits
+from ridgebench.figures.scene.roofline import Roof
 
 from . import devices, measured, model, scene
-from .devices import Device, Roof
+from .devices import Device
 from .layout import SLIDE, draw_foot, draw_head, new_page
 from .model import Basis, Mark
 from .panel import Panel
-from .plane import Limits, Plane
+from .plane import Plane
 from .scene import Scene, Shown
 
 COMPARED = ("h100-sxm", "h200", "b200")  # devices of the slide that compares

@@ -12,27 +12,10 @@ from ridgebench.data.data_sheets import FOLDER, Sheet, find_sheet
 from ridgebench.data.view import ORDER, View, ordered
 from ridgebench.figures.page.roofs import measured_roofs
 from ridgebench.figures.page.style import is_pair
+from ridgebench.figures.scene.roofline import Roof
 
 _LONGEST_NAME = 21  # characters of a device's name
 _PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with tensor cores
-
-
-@dataclass(frozen=True)
-class Roof:
-    """The two limits of a device in one format: bytes/s and FLOP/s."""
-
-    bytes_per_s: float
-    flops_per_s: float
-    stream: str = ""  # of a measured bandwidth: read, triad, ...
-
-    @property
-    def ridge(self) -> float:
-        """FLOP per byte from which arithmetic is the limit."""
-        return self.flops_per_s / self.bytes_per_s
-
-    def at(self, intensity: float) -> float:
-        """The most FLOP/s at an intensity (FLOP/byte)."""
-        return min(self.flops_per_s, intensity * self.bytes_per_s)
 
 
 @dataclass(frozen=True)

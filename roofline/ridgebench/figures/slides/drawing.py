@@ -1,14 +1,16 @@
 """What figure and slides draw on a plane: roofs, regions, the ridge, points and paths."""
 
+from dataclasses import replace
+from math import inf
 from typing import Any, Optional
 
 from ridgebench.data.view import OPERATIONS
 from ridgebench.figures.page import labels
 from ridgebench.figures.page.style import BLUE, VERMILLION, Theme, blend, readable, shape
+from ridgebench.figures.scene.roofline import Roof
 
-from .devices import Roof
 from .model import Mark, bent
-from .plane import AREA, Place, Plane
+from .plane import AREA, Plane
 
 _MEMORY, _COMPUTE = "memory-bound", "compute-bound"
 LONGEST_NAME = 19  # characters of a user's point
@@ -19,22 +21,15 @@ BY_MODEL = "by the model"  # group id of such points, and the end of that of the
 FLAT = "flat-name"  # group id of the name of a second flat roof
 
 
-def _corners(plane: Plane, roof: Roof) -> list[Place]:
-    """The roof as a line: left or lower edge, ridge, right edge."""
-    left, right = plane.ends()
-    left = max(left, 10 ** plane.y[0] * plane.unit[1] / roof.bytes_per_s)
-    return [(left, roof.at(left)), (roof.ridge, roof.flops_per_s), (right, roof.at(right))]
-
-
 def roof(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
     """The two limits as one line, min() of both."""
-    plane.line(_corners(plane, of), colour, width, dash, "roof", 2.5)
+    plane.line(plane.corners(*of.lines), colour, width, dash, "roof", 2.5)
 
 
 def roofs_beside(plane: Plane, roofs: list[Roof], of: Roof, colour: str, label: str = "") -> None:
     """Thin roofs of operations that other units compute, or whose traffic has another bandwidth than matrix products."""
     for one in roofs:
-        plane.line(_corners(plane, one), colour, OWN, "solid", "roof", 2.3)
+        plane.line(plane.corners(*one.lines), colour, OWN, "solid", "roof", 2.3)
     lower = [one for one in roofs if one.flops_per_s < of.flops_per_s]
     if label and lower:
         name_flat(plane, lower[0], label, legible(colour, plane.theme))
@@ -51,26 +46,23 @@ def name_flat(plane: Plane, of: Roof, label: str, colour: str, above: bool = Fal
 
 def slope(plane: Plane, of: Roof, colour: str) -> None:
     """Bandwidth alone, up to the upper edge."""
-    left, right = plane.ends()
-    end = min(right, plane.highest() / of.bytes_per_s)
-    plane.line([(left, left * of.bytes_per_s), (end, end * of.bytes_per_s)], colour, gid="slope", over=2.4)
+    plane.line(plane.corners(replace(of.lines[0], end=inf)), colour, gid="slope", over=2.4)
 
 
 def common_slope(plane: Plane, roofs: list[Roof], colour: str) -> None:
     """The slope that several roofs share, up to the highest ridge."""
-    left, top = plane.ends()[0], max(roofs, key=lambda one: one.flops_per_s)
-    plane.line([(left, top.at(left)), (top.ridge, top.flops_per_s)], colour, 0.8, "solid", "slope", 2.4)
+    top = max(roofs, key=lambda one: one.flops_per_s)
+    plane.line(plane.corners(top.lines[0]), colour, 0.8, "solid", "slope", 2.4)
 
 
 def right_of_ridge(plane: Plane, of: Roof, colour: str, width: float, dash: Any) -> None:
     """The flat part of a roof."""
-    plane.line(_corners(plane, of)[1:], colour, width, dash, "roof", 2.5)
+    plane.line(plane.corners(of.lines[1]), colour, width, dash, "roof", 2.5)
 
 
 def flat(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
     """The peak alone, from edge to edge."""
-    left, right = plane.ends()
-    plane.line([(left, of.flops_per_s), (right, of.flops_per_s)], colour, width, dash, "flat", 2.4)
+    plane.line(plane.corners(replace(of.lines[1], start=-inf)), colour, width, dash, "flat", 2.4)
 
 
 def shades(theme: Theme) -> tuple[tuple[str, float], tuple[str, float]]:
@@ -90,8 +82,8 @@ def legible(colour: str, theme: Theme) -> str:
 
 def regions(plane: Plane, of: Roof, named: bool, strength: float = 1.0) -> None:
     """Shades what memory limits and what arithmetic limits, and names both regions."""
-    (left, low), (bend, high), (right, _) = _corners(plane, of)
-    floor = 10 ** plane.y[0] * plane.unit[1]
+    (left, low), (bend, high), (right, _) = plane.corners(*of.lines)
+    floor = plane.lowest
     memory, compute = shades(plane.theme)
     plane.fill([(left, floor), (left, low), (bend, high), (bend, floor)], memory[0], memory[1] * strength)
     plane.fill([(bend, floor), (bend, high), (right, high), (right, floor)], compute[0], compute[1] * strength)
@@ -104,7 +96,7 @@ def regions(plane: Plane, of: Roof, named: bool, strength: float = 1.0) -> None:
 def zones(plane: Plane, fast: Roof, slow: Roof, names: tuple[str, str, str]) -> None:
     """Shades and names the three zones of two roofs with one peak: left of both ridges, between them, and right of both."""
     left, right = plane.ends()
-    floor = 10 ** plane.y[0] * plane.unit[1]
+    floor = plane.lowest
     memory, compute = shades(plane.theme)
     both = [(left, fast.at(left)), (fast.ridge, fast.flops_per_s)]
     ends = [left, fast.ridge, slow.ridge, right]
@@ -134,8 +126,7 @@ def _name_region(plane: Plane, name: str, left: float, right: float) -> None:
 
 def ridge(plane: Plane, of: Roof, colour: str, label: str = "", counted: bool = False) -> None:
     """An open circle at the ridge, a line down to the axis, and its value."""
-    floor = 10 ** plane.y[0] * plane.unit[1]
-    plane.line([(of.ridge, floor), (of.ridge, of.flops_per_s)], colour, 0.25, (0, (3, 2)), "drop", 2.0)
+    plane.line([(of.ridge, plane.lowest), (of.ridge, of.flops_per_s)], colour, 0.25, (0, (3, 2)), "drop", 2.0)
     plane.spot(of.ridge, of.flops_per_s, colour, "o", filled=False, size=0.7, over=4.0, gid=RIDGE)
     if not label:
         return

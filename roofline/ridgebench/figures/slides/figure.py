@@ -12,9 +12,9 @@ from ridgebench.data.view import OPERATIONS
 from ridgebench.figures.page.finding import spoken
 from ridgebench.figures.page.page import power_states
 from ridgebench.figures.page.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
+from ridgebench.figures.scene.roofline import Roof
 
 from . import drawing, titles
-from .devices import Roof
 from .layout import LECTURE, PAPER, draw_foot, draw_head, new_page, scaled
 from .model import Mark
 from .panel import Bar, Panel, Sample

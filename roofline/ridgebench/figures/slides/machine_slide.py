@@ -5,10 +5,11 @@ from typing import Optional
 
 from ridgebench.base.units import digits
 from ridgebench.figures.page.finding import spoken
+from ridgebench.figures.scene.roofline import Roof
 
 from . import build_up, devices, drawing, figure, model, scene, titles
 from .deck import COMPARED, Deck, Slide, Stage
-from .devices import Device, Roof
+from .devices import Device
 from .layout import SLIDE, fits
 from .model import Basis, Mark
 from .plane import Plane

@@ -6,8 +6,8 @@ from typing import Iterable, Optional
 from ridgebench.data.program import predict
 from ridgebench.data.records import Row
 from ridgebench.data.view import PRODUCTS, View
+from ridgebench.figures.scene.roofline import Place, Roof
 
-from .devices import Roof
 
 _COUNTED_ON = "h100-sxm"  # FLOPs and bytes depend on no device
 _LARGEST = 1 << 16  # the largest size at which a crossing is sought
@@ -33,6 +33,10 @@ class Mark:
     name: str = ""
     limit: Optional[Roof] = None  # of a point by the model: the roof on which it lies
     heads: bool = True  # a slide may claim it: the run could finish the row
+
+    @property
+    def place(self) -> Place:
+        return self.intensity, self.rate
 
     @property
     def waits(self) -> bool:

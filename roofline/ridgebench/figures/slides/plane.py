@@ -14,6 +14,8 @@ from matplotlib.patches import Polygon
 from ridgebench.base.units import tick
 from ridgebench.figures.page import labels
 from ridgebench.figures.page.style import DIRECT, Theme
+from ridgebench.figures.scene.axes import Frame, Limits, decade_in, decades, filled
+from ridgebench.figures.scene.roofline import Line, Place
 
 from .layout import WIDEST_TICK, Layout
 
@@ -25,16 +27,13 @@ _LAST_TICK = 4  # power of ten: wider numbers would touch, and no operation of t
 _LEAD = 0.45  # lines of text between a label and its point from which a thin line joins both
 _FAR = (1.0, 1.8, 2.8)  # distances of a label from its point, in gaps
 
-Limits = tuple[float, float]  # log10
-Place = tuple[float, float]
-
 
 @dataclass(frozen=True)
 class _Wish:
     """A label that waits for its place: near a point, or in one of the boxes given."""
 
     text: str
-    at: Place  # inches
+    at: labels.Point  # inches
     colour: str
     boxes: tuple[labels.Box, ...] = ()
     gid: str = DIRECT
@@ -42,16 +41,9 @@ class _Wish:
     size: float = 0.0  # points; 0: as all text
 
 
-def _room_for(low: float, high: float, length: float, decade: float) -> Limits:
-    """Limits from `low` that fill `length` inches; `high` lies within them."""
-    return low, max(high, low + length / decade)
-
-
 def _decade(layout: Layout, limits: tuple[Limits, Limits]) -> float:
     """The length of a decade at which both limits have room (inches)."""
-    (x_low, x_high), (y_low, y_high) = limits
-    below = layout.plane_height - _HEADROOM * layout.line
-    return min(layout.plane_width / (x_high - x_low), below / (y_high - y_low))
+    return decade_in(limits, layout.plane_width, layout.plane_height - _HEADROOM * layout.line)
 
 
 def spare_width(layout: Layout, limits: tuple[Limits, Limits], empty: float) -> float:
@@ -76,10 +68,10 @@ class Plane:
         layout = self.layout
         self.area = labels.Box(layout.left, layout.bottom, layout.right, layout.top)
         self.obstacles = labels.Obstacles(self.area)
-        (x_low, x_high), (y_low, y_high) = self.limits
         self.decade = _decade(layout, self.limits)
-        self.x = _room_for(x_low, x_high, layout.plane_width, self.decade)
-        self.y = _room_for(y_low, y_high, layout.plane_height, self.decade)
+        self.x = filled(self.limits[0], layout.plane_width, self.decade)
+        self.y = filled(self.limits[1], layout.plane_height, self.decade)
+        self.frame = Frame(self.x, self.y, self.decade, layout.left, layout.bottom, self.unit[1])
         self.draw_frame()
 
     def draw_frame(self) -> None:
@@ -106,8 +98,7 @@ class Plane:
 
     def numbers(self, limits: Limits, apart: float, end: float) -> tuple[list[int], list[str]]:
         """Powers of ten up to `end`, at least `apart` inches from one to the next, and their text."""
-        step = max(1, ceil(apart / self.decade))
-        powers = [power for power in range(ceil(limits[0]), floor(end) + 1) if power % step == 0]
+        powers = decades((limits[0], end), step=max(1, ceil(apart / self.decade)))
         return powers, [tick(10.0**power) for power in powers]
 
     def y_end(self) -> float:
@@ -129,20 +120,26 @@ class Plane:
     def widest_pair(self) -> float:
         """Inches that two neighbouring numbers of the x axis need."""
         end = min(floor(self.x[1]), _LAST_TICK)
-        wide = [labels.width(tick(10.0**power), self.layout.text) for power in range(ceil(self.x[0]), end + 1)]
+        wide = [labels.width(tick(10.0**power), self.layout.text) for power in decades((self.x[0], end))]
         return max(((one + next_) / 2 for one, next_ in zip(wide, wide[1:])), default=0.0) + 0.3 * self.layout.line
 
-    def inches(self, intensity: float, rate: float) -> Place:
-        x, y = log10(intensity) - self.x[0], log10(rate / self.unit[1]) - self.y[0]
-        return self.area.left + x * self.decade, self.area.bottom + y * self.decade
+    def inches(self, intensity: float, rate: float) -> labels.Point:
+        return self.frame.place(log10(intensity), log10(rate))
 
     def ends(self) -> tuple[float, float]:
         """The intensities at the left and right edge."""
         return 10 ** self.x[0], 10 ** self.x[1]
 
-    def highest(self) -> float:
-        """FLOP/s at the upper edge."""
-        return 10 ** self.y[1] * self.unit[1]
+    @property
+    def lowest(self) -> float:
+        """FLOP/s at the lower edge."""
+        return 10 ** self.y[0] * self.unit[1]
+
+    def corners(self, *lines: Line) -> list[Place]:
+        """The corners of lines that follow each other within the plane, as FLOP/byte and FLOP/s."""
+        ends = [line.within(self.x, self.frame.rates) for line in lines]
+        found = [*(start for start, _ in filter(None, ends[:-1])), *ends[-1]]
+        return [(10**x, 10**y) for x, y in found]
 
     def line(self, points: Iterable[Place], colour: str, width: float = 1.0, dash: Any = "solid", gid: str = "",
              over: float = 3.0) -> None:

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass, field, replace
-from math import floor, log10
 from typing import Iterable, Optional
 
 from ridgebench.base.files import ResultsError
@@ -11,12 +10,14 @@ from ridgebench.data.data_sheets import find_sheet
 from ridgebench.data.view import View
 from ridgebench.figures.page.doubt import doubt
 from ridgebench.figures.page.external import ABOVE, DOUBT
+from ridgebench.figures.scene import roofline
+from ridgebench.figures.scene.axes import Limits
+from ridgebench.figures.scene.roofline import Roof
 
 from . import devices, measured, model
 from .devices import Device
 from .model import Basis, Mark
 from .options import DEFAULT_OPERATIONS, UserPoint
-from .plane import Limits
 
 _MOST_DEVICES = 6
 _PATH = "matmul"  # the operation whose sizes are a path
@@ -39,7 +40,7 @@ class Shown:
     def marks(self) -> list[Mark]:
         return [*self.model, *self.points, *self.path, *self.measured_path]
 
-    def roofs_beside(self, flats: bool = True, more: Iterable[Mark] = ()) -> list[devices.Roof]:
+    def roofs_beside(self, flats: bool = True, more: Iterable[Mark] = ()) -> list[Roof]:
         """The roofs of its points by the model, and of `more`, beside the roof of matrix products."""
         return model.roofs_beside(self.basis.roof, [*self.model, *self.path, *more], flats)
 
@@ -71,7 +72,7 @@ class Scene:
         return f"{digits(flops_per_s / scale)} {name}"
 
     @property
-    def roofs(self) -> list[devices.Roof]:
+    def roofs(self) -> list[Roof]:
         both = [(one.device.sheet_roof, one.device.measured_roof) for one in self.shown]
         return [roof for pair in both for roof in pair if roof]
 
@@ -130,8 +131,8 @@ def along_the_slope(shown: Shown, format_: str) -> Shown:
 def _begins(marks: list[Mark], basis: Basis, format_: str) -> float:
     """The share of the roof that the smallest size reaches."""
     first = marks[0]
-    share = model.written_share(first.op, first.shape, format_)
-    return first.rate / basis.limit(first.op, share).at(first.intensity)
+    written = model.written_share(first.op, first.shape, format_)
+    return basis.limit(first.op, written).share(first.place)
 
 
 def basis_of(device: Device, format_: str) -> Basis:
@@ -159,18 +160,12 @@ def make(view: Optional[View], names: list[str], format_: Optional[str], ops: Op
     return Scene(chosen, [along_the_slope(show(device, shown, chosen), chosen) for device in found], own)
 
 
-def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark, ...] = ()) -> tuple[Limits, Limits]:
+def limits(scene: Scene, more: tuple[Roof, ...] = (), grown: tuple[Mark, ...] = ()) -> tuple[Limits, Limits]:
     """Limits (log10) that hold roofs, ridges and points; the lower ones are whole decades."""
-    roofs = [*scene.roofs, *more]
     marks = [*(mark for one in scene.shown for mark in one.marks), *scene.own_points, *grown]
-    left = min([0.1, *(mark.intensity * 0.9 for mark in marks), *(roof.ridge / 4 for roof in roofs)])
-    x_low = floor(log10(left))
-    right = max([*(mark.intensity * 1.6 for mark in marks), *(roof.ridge * 10 for roof in roofs)])
-    scale = scene.unit[1]
-    roofs += [mark.limit for mark in marks if mark.limit]
-    lowest = min([*(roof.at(10.0**x_low) for roof in roofs), *(mark.rate * 0.8 for mark in marks)])
-    highest = max([*(roof.flops_per_s for roof in roofs), *(mark.rate for mark in marks)])
-    return (x_low, max(log10(right), x_low + 2)), (floor(log10(lowest / scale)), log10(highest / scale))
+    roofs = [*scene.roofs, *more, *(mark.limit for mark in marks if mark.limit)]
+    lines = (line for roof in roofs for line in roof.lines)
+    return roofline.limits([mark.place for mark in marks], lines, roofline.LECTURE, scene.unit[1])
 
 
 def questions(scene: Scene) -> list[str]:

@@ -4,10 +4,10 @@ from typing import Optional
 
 from ridgebench.base.units import digits, rate
 from ridgebench.data.program import ask
+from ridgebench.figures.scene.roofline import Roof
 
 from . import build_up, drawing
 from .deck import Deck, Slide, Stage
-from .devices import Roof
 
 _LINKS = ("nvlink4", "pcie5x16", "ethernet-100g")  # the first that is slow enough is shown
 _APART = 3.0  # how many times as fast the memory is at least
