@@ -6,17 +6,14 @@ from typing import Iterator
 from ridgebench.base.units import counted, rate
 from ridgebench.data.records import Row
 from ridgebench.figures.page.style import shape
+from ridgebench.figures.scene.roofline import placed
 
-from . import marks, roofs
+from . import labels, marks, roofs
 from .columns import name_of, ratio_text
 from .frame import LEFT, TOP, Frame
 from .lines import Line
-from .sources import Content, placed
+from .sources import Content
 from .svg import element, number, path
-
-
-def _place(row: Row, content: Content, frame: Frame) -> tuple[float, float]:
-    return frame.across(log10(row.intensity_flop_per_byte)), frame.down(log10(row.flops_per_s / content.unit[1]))
 
 
 def _hidden(row: Row, content: Content) -> str:
@@ -29,7 +26,7 @@ def _sweeps(content: Content, frame: Frame) -> str:
     paths = []
     for indexes in content.sweeps:
         rows = [content.rows[index][1] for index in indexes]
-        corners = "L".join(path(*_place(row, content, frame)) for row in rows)
+        corners = "L".join(path(*frame.spot_of(row)) for row in rows)
         hue = f"f{content.formats.index(rows[0].format)}"
         paths.append(element("path", class_=hue + _hidden(rows[0], content), d="M" + corners))
     return element("g", *paths, class_="sweeps")
@@ -74,7 +71,7 @@ def _point(index: int, run: int, row: Row, content: Content, frame: Frame, lette
     return element(
         "a", element("title", text=name), *_whisker(row, frame), *_mark(run, row, content), _tag(run, letter) if letter else "",
         class_=f"point f{content.formats.index(row.format)}{_hidden(row, content)}", id=f"point-{index}",
-        href=f"#row-{index}", aria_label=name, transform=f"translate({path(*_place(row, content, frame))})",
+        href=f"#row-{index}", aria_label=name, transform=f"translate({path(*frame.spot_of(row))})",
     )
 
 
@@ -108,7 +105,7 @@ def _definitions(frame: Frame) -> str:
     return element("defs", element("clipPath", plot, id="plot"), arrow)
 
 
-def draw(content: Content, frame: Frame, lines: list[list[Line]]) -> str:
+def draw(content: Content, frame: Frame, lines: list[list[Line]], names: list[list[labels.Label]]) -> str:
     """The whole SVG element."""
     inside = (roofs.all_roofs(content, lines, frame), _sweeps(content, frame), _points(content, frame))
     return element(
@@ -117,7 +114,7 @@ def draw(content: Content, frame: Frame, lines: list[list[Line]]) -> str:
         element("desc", text=_description(content), id="chart-desc"),
         _definitions(frame), *roofs.axes(frame, content.unit[0]),
         element("g", *inside, element("g", class_="arrows"), clip_path="url(#plot)"),
-        roofs.all_labels(content, lines, frame),
+        labels.draw(content, lines, names),
         xmlns="http://www.w3.org/2000/svg", id="chart", class_="chart", role="group", width=frame.width,
         viewBox=f"0 0 {number(frame.width)} {number(frame.height)}",
         aria_labelledby="chart-title", aria_describedby="chart-desc",

@@ -1,23 +1,23 @@
-"""Data for report.js beside picture and table: places, filters and sweeps of rows, lines of roofs, pairs of runs, views."""
+"""Data for report.js beside picture and table: places, filters and sweeps of rows, roofs and their names, pairs of runs, views."""
 
 from itertools import combinations
-from math import log10
 from typing import Any
 
 from ridgebench.data.records import Row
 from ridgebench.figures.page.runs import changed
+from ridgebench.figures.scene.roofline import placed
 
-from . import chart, frame, lines, marks, roofs
+from . import chart, frame, labels, lines, marks, roofs
 from .presets import presets
-from .sources import Content, placed
+from .sources import Content
 
-_DIGITS = 5  # of log10: less than a thousandth of a pixel
+_DIGITS = 2  # of a px
 
 
-def _point(index: int, run: int, row: Row, content: Content) -> dict[str, Any]:
+def _point(index: int, run: int, row: Row, content: Content, place: frame.Frame) -> dict[str, Any]:
     """A row by the indexes that the filters know: run, format, operation, kind, regime; a: format of the arithmetic.
 
-    x, y: its place, log10. w: the ends of its whisker above y.
+    x, y: its place in the picture.
     """
     formats = content.formats
     found = {
@@ -26,11 +26,7 @@ def _point(index: int, run: int, row: Row, content: Content) -> dict[str, Any]:
         "a": formats.index(row.arithmetic) if row.arithmetic in formats else None,
     }
     if placed(row):
-        found["x"] = round(log10(row.intensity_flop_per_byte), _DIGITS)
-        found["y"] = round(log10(row.flops_per_s / content.unit[1]), _DIGITS)
-        if row.time_p10_s and row.time_p90_s:
-            bounds = (row.time_p10_s, row.time_p90_s)
-            found["w"] = [round(log10(row.time_median_s / bound), _DIGITS) for bound in bounds]
+        found["x"], found["y"] = (round(part, _DIGITS) for part in place.spot_of(row))
     return found
 
 
@@ -52,11 +48,19 @@ def _changes(content: Content) -> list[dict[str, Any]]:
     return found
 
 
-def _sources(content: Content, drawn: list[list[lines.Line]]) -> list[dict[str, Any]]:
+def _label(one: labels.Label) -> dict[str, Any]:
+    """A name: its kind, its line, the place of the line that it belongs to."""
+    (x, y) = (round(part, _DIGITS) for part in one.at)
+    return {"kind": one.kind, "line": one.line, "x": x, "y": y, **one.more}
+
+
+def _sources(content: Content, drawn: list[list[lines.Line]], names: list[list[labels.Label]]) -> list[dict[str, Any]]:
     return [
         {"title": source.title, "measured": source.measured, "run": source.run, "state": roofs.state(content, index),
-         "lines": [lines.as_json(line, _DIGITS) for line in some]}
-        for index, (source, some) in enumerate(zip(content.sources, drawn))
+         "lines": [{"kind": line.kind, "hue": roofs.hue_class(line), "formats": line.formats, "label": line.label, "brief": line.brief}
+                   for line in some],
+         "labels": list(map(_label, named))}
+        for index, (source, some, named) in enumerate(zip(content.sources, drawn, names))
     ]
 
 
@@ -71,14 +75,14 @@ def _presets(content: Content) -> list[dict[str, Any]]:
     return found
 
 
-def data(content: Content, place: frame.Frame, drawn: list[list[lines.Line]]) -> dict[str, Any]:
-    sizes = {"left": frame.LEFT, "top": frame.TOP, "bottom": frame.BOTTOM, "right": frame.RIGHT,
-             "width": frame.MOST_WIDTH, "height": frame.MOST_HEIGHT, "x": place.x, "y": place.y}
+def data(content: Content, place: frame.Frame, drawn: list[list[lines.Line]], names: list[list[labels.Label]]) -> dict[str, Any]:
+    sizes = {"left": frame.LEFT, "right": place.right, "top": frame.TOP, "floor": place.floor, "width": place.width, "below": frame.BOTTOM,
+             "tallest": frame.MOST_HEIGHT, "x": place.x, "y": place.y, "narrow": frame.NARROW, "step": labels.STEP, "letter": labels.LETTER}
     return {
         "frame": sizes,
-        "points": [_point(index, run, row, content) for index, (run, row) in enumerate(content.rows)],
+        "points": [_point(index, run, row, content, place) for index, (run, row) in enumerate(content.rows)],
         "order": [index for index, _, _ in chart.drawing_order(content)],
-        "sources": _sources(content, drawn),
+        "sources": _sources(content, drawn, names),
         "letters": [run.letter for run in content.runs],
         "sweeps": content.sweeps,
         "changes": _changes(content),

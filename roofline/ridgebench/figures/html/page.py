@@ -8,7 +8,7 @@ from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.units import and_more
 from ridgebench.figures.page.style import THEMES, Theme
 
-from . import chart, data, frame, legend, lines, sections, table
+from . import chart, data, frame, labels, legend, lines, sections, table
 from .presets import everything
 from .sources import Content
 
@@ -59,6 +59,7 @@ def _title(content: Content) -> str:
 def document(content: Content) -> str:
     """The whole page."""
     place, drawn = frame.make_frame(content), lines.all_lines(content)
+    names = labels.all_labels(content, drawn, place)
     css, scripts = _style(content), [_library(), asset("report.js")]
     policy = POLICY.format(scripts=" ".join(map(digest, scripts)), style=digest(css))
     parts = {
@@ -68,11 +69,11 @@ def document(content: Content) -> str:
         "style": css,
         "cards": sections.run_cards(content),
         "legend": legend.legend(content),
-        "chart": chart.draw(content, place, drawn),
+        "chart": chart.draw(content, place, drawn, names),
         "table": table.table(content),
         "rows": str(len(content.rows)),
         "provenance": "\n".join(sections.provenance(index, content) for index in range(len(content.runs))),
-        "data": script_json(data.data(content, place, drawn)),
+        "data": script_json(data.data(content, place, drawn, names)),
         "library": scripts[0],
         "script": scripts[1],
     }

@@ -16,6 +16,7 @@ from ridgebench.figures.page.drawable import drawable, with_points
 from ridgebench.figures.page.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.figures.page.runs import names
 from ridgebench.figures.page.sweeps import sweeps
+from ridgebench.figures.scene.roofline import placed
 
 from . import marks
 
@@ -107,11 +108,6 @@ def _rank(name: str, known: tuple[str, ...]) -> tuple[int, str]:
 
 def _table_order(row: Row) -> tuple:
     return (*_rank(row.op, OPERATIONS), *_rank(row.format, ORDER), -(row.flops_per_s or 0), row.id)
-
-
-def placed(row: Row) -> bool:
-    """True if a row has a place in the roofline."""
-    return bool(row.intensity_flop_per_byte and row.flops_per_s)
 
 
 def load(folder: Path) -> Run:

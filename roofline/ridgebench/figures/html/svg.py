@@ -7,12 +7,12 @@ _Value = Union[str, float, None]
 
 
 def number(value: float) -> str:
-    """A coordinate with a tenth of a pixel."""
-    return f"{value:.1f}".removesuffix(".0")
+    """A coordinate with a hundredth of a pixel: the reader may zoom."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def path(*parts: _Value) -> str:
-    """The `d` of a path: letters as they are, numbers with a tenth of a pixel."""
+    """The `d` of a path: letters as they are, numbers with a hundredth of a pixel."""
     return " ".join(part if isinstance(part, str) else number(part) for part in parts)
 
 

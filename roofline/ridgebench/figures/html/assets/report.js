@@ -1,18 +1,19 @@
-// The interaction of a report. Picture and table are complete without it: this file moves what is there, and adds no
-// data. All coordinates of `data` are log10: x of FLOP per byte, y of the axis' unit (data.py, lines.py, frame.py).
+// The interaction of a report. Picture and table are complete without it: this file fits the picture to the window, zooms it,
+// filters it, and adds no data. All coordinates of `data` are px of the picture in the file (data.py, labels.py, frame.py).
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
   const data = JSON.parse(byId("data").textContent);
-  const sizes = data.frame;
+  const still = data.frame;
   const chart = d3.select("#chart");
   const links = chart.selectAll(".point").data(data.order.map((index) => data.points[index]));
+  const labels = data.sources.flatMap((source, index) => source.labels.map((label) => ({ ...label, source: index })));
+  const names = chart.selectAll(".label").data(labels);
   const rows = d3.selectAll("#rows tbody tr").nodes();
   const rowOf = (point) => byId(`row-${point.i}`);
   const words = new Map(rows.map((row) => [row.id, row.textContent.toLowerCase()]));
-  const STEP = 13, GAP = 8, NEAR = 28; // px between lines of a label, between labels, and from the pointer to a point
-  const LETTER = 6.3, SAME = 3; // px of a letter in a label, and between points that lie on one place
-  const ALONG = [0.6, 0.18, 0.32, 0.5]; // as in roofs.py
+  const NEAR = 28, SAME = 3; // px from the pointer to a point, and between points that lie on one place
+  const SHORTEST = 60; // px of a slope that has a name
   const state = {
     zoom: d3.zoomIdentity, solid: 0, pair: null, current: null,
     sources: data.sources.map((source) => source.state),
@@ -21,47 +22,23 @@
 
   // --- geometry -----------------------------------------------------------------------------------------------------
 
-  // A narrow window has no room beside the plot: the names of flat roofs stand in a list below it.
+  // A narrow window has no room beside the plot: the names of flat roofs are in a list below it. A plot that is smaller than in the
+  // file has no room for all names along slopes.
   function makeFrame() {
     const box = byId("plot-box").clientWidth, card = box > 900 ? 258 : 0;
-    const room = Math.max(280, Math.min(sizes.width, box - card)), wide = room >= 600;
-    const left = wide ? sizes.left : 46, beside = wide ? sizes.right : 10;
-    const [x, y] = [sizes.x, sizes.y].map(([low, high]) => high - low);
-    const decade = Math.min((room - left - beside) / x, sizes.height / y);
-    const right = left + x * decade, floor = sizes.top + y * decade;
-    const [width, height] = [right + beside, floor + sizes.bottom];
-    return { box, wide, left, right, decade, floor, top: sizes.top, width, height };
+    const room = Math.max(still.narrow.width, Math.min(still.width, box - card)), wide = room >= still.width;
+    const left = wide ? still.left : still.narrow.left, beside = wide ? still.width - still.right : still.narrow.right;
+    const [across, high] = [still.right - still.left, still.floor - still.top];
+    const scale = Math.min((room - left - beside) / across, still.tallest / high);
+    const right = left + scale * across, floor = still.top + scale * high;
+    return { box, wide, roomy: scale >= 1, left, right, scale, floor, top: still.top, width: right + beside, height: floor + still.below };
   }
-  const across = (x) => state.zoom.applyX(frame.left + (x - sizes.x[0]) * frame.decade);
-  const down = (y) => state.zoom.applyY(frame.floor - (y - sizes.y[0]) * frame.decade);
-  const logX = (px) => sizes.x[0] + (state.zoom.invertX(px) - frame.left) / frame.decade;
-  const logY = (px) => sizes.y[0] + (frame.floor - state.zoom.invertY(px)) / frame.decade;
+  const across = (x) => state.zoom.applyX(frame.left + (x - still.left) * frame.scale);
+  const down = (y) => state.zoom.applyY(frame.floor + (y - still.floor) * frame.scale);
   const inside = (point) => {
     const [x, y] = [across(point.x), down(point.y)];
     return x >= frame.left && x <= frame.right && y >= frame.top && y <= frame.floor;
   };
-
-  // The ends of a line in px, no further out than the picture: browsers draw far coordinates badly.
-  function ends(line) {
-    const from = Math.max(line.x1, logX(frame.left) - 1), to = Math.min(line.x2, logX(frame.right) + 1);
-    const rise = line.kind === "flat" ? 0 : 1;
-    return [from, to].map((x) => [across(x), down(line.y1 + rise * (x - line.x1))]);
-  }
-
-  // Positions near the wanted ones (ascending), at least `gap` apart, within low..high.
-  function spread(wanted, gap, low, high) {
-    const pools = [];
-    wanted.forEach((position, index) => {
-      pools.push([position - index * gap]);
-      while (pools.length > 1 && d3.mean(pools.at(-2)) > d3.mean(pools.at(-1))) {
-        const last = pools.pop();
-        pools.at(-1).push(...last);
-      }
-    });
-    const ceiling = high - gap * (wanted.length - 1);
-    const flat = pools.flatMap((pool) => pool.map(() => d3.mean(pool)));
-    return flat.map((base, index) => Math.max(low, Math.min(ceiling, base)) + index * gap);
-  }
 
   // --- drawing ------------------------------------------------------------------------------------------------------
 
@@ -71,16 +48,13 @@
     return value >= 1e-3 ? String(+value.toPrecision(3)) : `10${superscript(Math.round(Math.log10(value)))}`;
   }
 
-  // Powers of ten; where at most two are in view, the finest of 1 3 10 and 1 2 5 10 that has room, then smaller steps.
-  function ticks(low, high, pixels, apart) {
-    const gap = (one, other) => ((Math.log10(other) - Math.log10(one)) / (high - low)) * pixels;
-    const within = (value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9;
-    const powers = d3.range(Math.floor(low), Math.ceil(high) + 1).map((power) => 10 ** power);
-    const times = (steps) => d3.cross(powers, steps, (ten, step) => ten * step).filter(within);
-    const [tens, ...finer] = [[1], [1, 3], [1, 2, 5]].map(times);
-    const roomy = finer.filter((some) => some.length > 2 && d3.pairs(some, gap).every((one) => one >= apart));
-    const chosen = tens.length > 2 ? tens : roomy.at(-1) ?? d3.scaleLog([10 ** low, 10 ** high], [0, 1]).ticks(8);
-    return chosen.reduce((kept, one) => (kept.length && gap(kept.at(-1), one) < apart ? kept : [...kept, one]), []);
+  // Ticks of the visible part of an axis with their places and texts: powers of ten; d3's where at most two of them are in view.
+  function ticks(limits, ends, rescaled) {
+    const scale = rescaled(d3.scaleLog(limits.map((power) => 10 ** power), ends)), [low, high] = scale.domain().map(Math.log10);
+    const tens = d3.range(Math.ceil(low - 1e-9), Math.floor(high + 1e-9) + 1).map((power) => 10 ** power);
+    const all = scale.ticks(6), shown = all.filter(scale.tickFormat(6, tickText));
+    const values = tens.length > 2 ? tens : shown.length > 1 ? shown : all;
+    return values.map((value) => [scale(value), tickText(value)]);
   }
 
   function drawGrid() {
@@ -88,15 +62,13 @@
     const write = (text, x, y, anchor) =>
       grid.append("text").attr("x", x).attr("y", y).attr("text-anchor", anchor).text(text);
     grid.selectAll("*").remove();
-    for (const value of ticks(logX(left), logX(right), right - left, 44)) {
-      const x = across(Math.log10(value));
+    for (const [x, text] of ticks(still.x, [left, right], (scale) => state.zoom.rescaleX(scale))) {
       grid.append("path").attr("d", `M${x} ${top}V${floor}`);
-      write(tickText(value), x, floor + 17, "middle");
+      write(text, x, floor + 17, "middle");
     }
-    for (const value of ticks(logY(floor), logY(top), floor - top, 24)) {
-      const y = down(Math.log10(value));
+    for (const [y, text] of ticks(still.y, [floor, top], (scale) => state.zoom.rescaleY(scale))) {
       grid.append("path").attr("d", `M${left} ${y}H${right}`);
-      write(tickText(value), left - 7, y + 4, "end");
+      write(text, left - 7, y + 4, "end");
     }
   }
 
@@ -124,113 +96,82 @@
     return d3.least(shown, (index) => (data.sources[index].run === state.solid ? 0 : 1)) ?? -1;
   }
 
-  function drawRoof(line) {
-    const [[x1, y1], [x2, y2]] = ends(line), group = d3.select(this);
-    const [low, high] = [line.low, line.high].map((bound) => bound * frame.decade * state.zoom.k);
-    group.classed("off", unwanted(line));
-    group.select(".edge").attr("d", `M${x1} ${y1}L${x2} ${y2}`);
-    group.select(".band").attr("d", `M${x1} ${y1 - low}L${x2} ${y2 - low}V${y2 - high}L${x1} ${y1 - high}Z`);
-    group.select(".drop").attr("d", `M${across(line.ridge)} ${y1}V${frame.floor}`);
-    group.select(".ridge").attr("cx", across(line.ridge)).attr("cy", y1);
-  }
-
+  // The lines of the file, moved and scaled as a whole; their strokes keep their width.
   function drawRoofs() {
+    const scale = frame.scale * state.zoom.k;
+    chart.selectAll(".roofs, .sweeps").attr("transform", `translate(${across(0)} ${down(0)})scale(${scale})`);
+    chart.selectAll(".ridge").attr("r", 3.5 / scale);
     chart.selectAll(".source").each(function (_, index) {
       this.setAttribute("class", `source ${state.sources[index]}${index === named() ? " named" : ""}`);
-      d3.select(this).selectAll(".line").data(data.sources[index].lines).each(drawRoof);
+      d3.select(this).selectAll(".line").data(data.sources[index].lines).classed("off", unwanted);
     });
-  }
-
-  const hue = (line) => (line.hue === null ? "memory-hue" : `f${line.hue}`);
-
-  function labelDiagonal(labels, line, text, place) {
-    const [[x1, y1], [x2]] = ends(line);
-    const low = Math.max(frame.left, x1 + (y1 - frame.floor));
-    const high = Math.min(x2, frame.right, x1 + (y1 - frame.top));
-    if (high - low < 60) return; // too little of the line is in view
-    const short = frame.wide && text.length * LETTER < (high - low) * Math.SQRT2 ? text : text.split(" (")[0];
-    const half = (short.length * LETTER) / 2 / Math.SQRT2;
-    const x = Math.max(low + half, Math.min(high - half, low + ALONG[place % ALONG.length] * (high - low)));
-    labels.append("text").attr("class", `diagonal ${hue(line)}`).attr("y", -9).attr("text-anchor", "middle")
-      .attr("transform", `translate(${x} ${y1 - (x - x1)})rotate(-45)`).text(short);
   }
 
   // Whether a source is laid over the solid one and its own data sheet.
   const others = (index) =>
     !["solid", "off"].includes(state.sources[index]) && data.sources[index].run !== state.solid;
+  const lineOf = (label) => data.sources[label.source].lines[label.line];
 
-  // A narrow picture has room for the name of main memory alone.
-  const hasRoom = (line) => line.label.length && (line.kind === "memory" || (frame.wide && line.kind === "cache"));
+  // Whether the line of a label has a name now. A small picture has room for the name of main memory alone.
+  function calls(label) {
+    if (label.kind === "own") return state.sources[label.source] === "solid" && (frame.roomy || lineOf(label).kind === "memory");
+    if (label.kind === "brief") return frame.roomy && others(label.source);
+    return label.source === named() && !unwanted(lineOf(label));
+  }
+  const inView = ({ y }) => down(y) >= frame.top && down(y) <= frame.floor;
 
-  function labelDiagonals(labels) {
-    let place = 0;
-    data.sources.forEach((source, index) => {
-      const shown = state.sources[index];
-      if (shown === "solid") {
-        source.lines.filter(hasRoom).forEach((line) => labelDiagonal(labels, line, line.label[0], 0));
-      } else if (frame.wide && others(index)) {
-        place += 1;
-        source.lines.forEach((line) => line.brief && labelDiagonal(labels, line, line.brief, place));
-      }
-    });
+  // Whether all names of these flat roofs have room at the height of their lines.
+  function levelNames(flats) {
+    const tall = (d3.max(flats, (label) => lineOf(label).label.length) || 0) * still.step, places = flats.map(({ y }) => down(y));
+    const apart = d3.pairs(places, (one, other) => other - one >= tall);
+    return apart.every(Boolean) && places.every((y) => y >= frame.top + tall / 2 && y <= frame.floor - tall / 2);
   }
 
-  // Beside the plot, joined to their lines and spread; on a narrow window in a list.
-  function labelFlats(labels, lines) {
-    const inView = (line) => down(line.y1) >= frame.top && down(line.y1) <= frame.floor;
-    const flats = d3.sort(lines.filter(inView), (line) => -line.y1);
-    listRoofs(flats);
-    if (!frame.wide) return;
-    const tallest = (d3.max(flats, (line) => line.label.length) || 0) * STEP;
-    const wanted = flats.map((line) => down(line.y1)), half = tallest / 2;
-    const heights = spread(wanted, tallest + GAP, frame.top + half, frame.floor - half);
-    flats.forEach((line, index) => {
-      const group = labels.append("g").attr("class", `name ${hue(line)}`), text = group.append("text");
-      const x = frame.right + 22, first = heights[index] - ((line.label.length - 1) / 2) * STEP + 4;
-      group.append("path").attr("d", `M${frame.right + 2} ${wanted[index]}L${frame.right + 18} ${heights[index]}`);
-      line.label.forEach((part, number) =>
-        text.append("tspan").attr("x", x).attr("y", first + number * STEP).text(part));
-    });
+  // Moves the name of a slope with its place, along the line so far that it is in view; returns whether it can be.
+  function moveAlong(node, label) {
+    const [x, y] = [across(label.x), down(label.y)], [from, to] = label.ends.map(across);
+    const low = Math.max(frame.left, from, x + y - frame.floor), high = Math.min(frame.right, to, x + y - frame.top);
+    const text = frame.roomy && label.text.length * still.letter < (high - low) * Math.SQRT2 ? label.text : label.short;
+    const half = (text.length * still.letter) / 2 / Math.SQRT2, at = Math.max(low + half, Math.min(high - half, x));
+    node.text(text).attr("transform", `translate(${at} ${y - (at - x)})rotate(-45)`);
+    return high - low >= SHORTEST;
   }
 
-  function listRoofs(flats) {
-    const shown = data.sources.filter((_, index) => others(index)).flatMap((source) => source.lines);
-    const briefs = shown.filter((line) => line.brief);
-    const texts = [...flats.map((line) => [line, line.label.join(", ")]), ...briefs.map((line) => [line, line.brief])];
+  // Zooming moves lines apart, so that their names need no other distances than in the file.
+  function moveLabel(node, label, level) {
+    const group = d3.select(node);
+    let shown = calls(label);
+    if (label.kind === "name") {
+      group.attr("transform", `translate(0 ${down(label.y) - label.y})`);
+      group.select("path").attr("d", `M${frame.right + 2} ${label.y}l16 ${level ? 0 : label.shift}`);
+      group.select("text").attr("transform", `translate(0 ${level ? -label.shift : 0})`);
+      shown &&= frame.wide && inView(label);
+    } else if (label.kind === "value") {
+      const lift = frame.floor - still.floor + (frame.roomy ? 0 : label.narrow);
+      group.attr("transform", `translate(${across(label.x) - label.x} ${lift})`);
+      shown &&= across(label.x) >= frame.left && across(label.x) <= frame.right;
+    } else if (shown) shown = moveAlong(group.select("text"), label);
+    group.classed("off", !shown);
+  }
+
+  // The names in the picture, and in the list those of flat roofs and of other memories that have no room there.
+  function drawLabels() {
+    const flats = labels.filter((label) => label.kind === "name" && calls(label) && inView(label)), level = levelNames(flats);
+    names.each(function (label) { moveLabel(this, label, level); });
+    const briefs = frame.roomy ? [] : labels.filter(({ kind, source }) => kind === "brief" && others(source));
+    const texts = [...flats.map((label) => [lineOf(label), lineOf(label).label.join(", ")]),
+      ...briefs.map((label) => [lineOf(label), lineOf(label).brief])];
     const list = d3.select("#roof-list").attr("hidden", frame.wide ? "" : null);
     const items = list.selectAll("li").data(frame.wide ? [] : texts).join("li");
-    items.attr("class", ([line]) => hue(line)).text(([, text]) => text);
-  }
-
-  // Each in the lowest line of text in which it ends after the label before it.
-  function labelRidges(labels, lines) {
-    const used = [];
-    for (const line of d3.sort(lines.filter((line) => line.ridge !== null), (line) => line.ridge)) {
-      const x = across(line.ridge);
-      if (x < frame.left || x > frame.right) continue;
-      const free = used.findIndex((end) => end < x), level = free < 0 ? used.length : free;
-      used[level] = x + line.ridge_text.length * LETTER + 4;
-      const label = labels.append("text").attr("class", `value ${hue(line)}`).text(line.ridge_text);
-      label.attr("x", x + 3).attr("y", frame.floor - 5 - level * STEP);
-    }
-  }
-
-  function drawLabels() {
-    const labels = chart.select(".labels");
-    labels.selectAll("*").remove();
-    const lines = (data.sources[named()]?.lines ?? []).filter((line) => line.kind === "flat" && !unwanted(line));
-    labelDiagonals(labels);
-    labelFlats(labels, lines);
-    labelRidges(labels, lines);
+    items.attr("class", ([line]) => line.hue).text(([, text]) => text);
   }
 
   function drawPoints() {
-    const unit = frame.decade * state.zoom.k;
     links.classed("off", (point) => !point.shown);
     links.attr("transform", (point) => `translate(${across(point.x)} ${down(point.y)})`);
-    links.select(".whisker").attr("d", (point) => `M0 ${-point.w[0] * unit}V${-point.w[1] * unit}`);
+    links.select(".whisker").attr("transform", `scale(1 ${frame.scale * state.zoom.k})`);
     const shown = (sweep) => sweep.map((index) => data.points[index]).filter((point) => point.shown);
-    const line = d3.line((point) => across(point.x), (point) => down(point.y));
+    const line = d3.line((point) => point.x, (point) => point.y);
     const paths = chart.select(".sweeps").selectAll("path").data(data.sweeps).join("path");
     paths.attr("class", (sweep) => `f${data.points[sweep[0]].f}`).attr("d", (sweep) => line(shown(sweep)) ?? "");
   }
@@ -305,7 +246,7 @@
 
   // --- keyboard and pointer -----------------------------------------------------------------------------------------
 
-  const [byX, byY, byIndex] = ["x", "y", "i"].map((key) => (point) => point[key]);
+  const [byX, byY, byIndex] = [(point) => point.x, (point) => -point.y, (point) => point.i];
   const visible = () => links.data().filter((point) => point.shown);
   const placed = () => d3.sort(visible(), byX, byY, byIndex);
 
@@ -316,8 +257,8 @@
 
   function focus(point) {
     if (!inside(point)) {
-      const [x, y] = [point.x - sizes.x[0], point.y - sizes.y[0]].map((part) => part * frame.decade);
-      chart.call(zoom.translateTo, frame.left + x, frame.floor - y);
+      const [x, y] = [across(point.x), down(point.y)];
+      chart.call(zoom.translateTo, state.zoom.invertX(x), state.zoom.invertY(y));
     }
     rove(point);
     links.filter((other) => other === point).node().focus({ preventScroll: true });

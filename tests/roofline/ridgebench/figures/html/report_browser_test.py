@@ -142,7 +142,7 @@ def test_a_phone_sees_the_picture_first(browser, pages):
     assert browser.run("getComputedStyle(document.querySelector('.swipe')).display") == "block"
     for name in ("A in bf16", "Everything"):
         show(browser, name)
-        boxes = browser.run("""[...document.querySelectorAll('.labels .value')].map((one) => { const box = one.getBoundingClientRect();
+        boxes = browser.run("""[...document.querySelectorAll('.label:not(.off) .value')].map((one) => { const box = one.getBoundingClientRect();
             return [box.left, box.right, box.top, box.bottom]; })""")
         assert boxes
         for (a, b, c, d), (e, f, g, h) in combinations(boxes, 2):
@@ -222,7 +222,7 @@ def test_filters_hold_for_picture_table_and_roofs(four):
     for value in range(1, four.run("document.querySelectorAll('[data-filter=f]').length")):
         click(four, f"[data-filter=f][value='{value}']")
     assert four.run(flats) == 1 < roofs  # of fp32 alone
-    assert four.run("document.querySelectorAll('.labels .name').length") == 1
+    assert four.run("document.querySelectorAll('.label:not(.off) .name').length") == 1
 
 
 def test_search_filters_both(four):
@@ -311,7 +311,7 @@ def test_roofs_of_other_runs_and_sheets(four):
     classes = """[...document.querySelectorAll('.source')].map(
         (group) => group.getAttribute('class').replace(/source | named/g, ''))"""
     assert four.run(classes) == ["solid", "dashed", "faint", "off", "faint", "faint", "dashed"]
-    labels = "document.querySelector('.labels').textContent"
+    labels = "[...document.querySelectorAll('.label:not(.off)')].map((one) => one.textContent).join()"
     before = four.run(labels)
     assert "85 % of data sheet" in before and "b200" in before
     choose(four, "solid", "1")
@@ -407,3 +407,39 @@ def test_without_javascript(browser, pages):
         assert colours(picture(browser)) > 100
     finally:
         browser.send("Emulation.setScriptExecutionDisabled", value=False)
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 390])
+def test_roofs_and_paths_stay_with_the_points_at_any_width_and_zoom(browser, pages, width):
+    """The lines are moved as a whole, the points one by one: the first corner of a path remains at its point, a ridge on its roof."""
+    browser.open(pages["four"], width, 900)
+    show(browser, "Everything")
+    apart = """(() => { const far = [];
+        const still = JSON.parse(document.getElementById('data').textContent);
+        const box = document.getElementById('chart').getScreenCTM(), on = (node, x, y) => new DOMPoint(x, y).matrixTransform(node.getScreenCTM());
+        document.querySelectorAll('.sweeps path').forEach((path, index) => {
+          const [x, y] = path.getAttribute('d').match(/[-.\\d]+/g).slice(0, 2).map(Number), place = on(path, x, y);
+          const point = on(document.getElementById(`point-${still.sweeps[index][0]}`), 0, 0);
+          far.push(Math.hypot(point.x - place.x, point.y - place.y)); });
+        document.querySelectorAll('.source.solid .flat').forEach((roof) => {
+          const ridge = roof.querySelector('.ridge'), edge = roof.querySelector('.edge').getAttribute('d').match(/[-.\\d]+/g).map(Number);
+          far.push(Math.abs(on(ridge, 0, +ridge.getAttribute('cy')).y - on(roof, 0, edge[1]).y));
+          far.push(Math.abs(ridge.getAttribute('r') * ridge.getScreenCTM().a / box.a - 3.5)); });
+        return [far.length, Math.max(...far)]; })()"""
+    for _ in range(2):
+        count, farthest = browser.run(apart)
+        assert count > 4 and farthest < 0.5, width
+        for _ in range(4):
+            click(browser, "#zoom-in")
+    assert browser.errors == []
+
+
+def test_names_of_roofs_are_at_their_lines_where_they_have_room_and_apart_elsewhere(four):
+    boxes = """[...document.querySelectorAll('.label:not(.off) .name text')].map((one) => {
+        const box = one.getBoundingClientRect(); return [box.top, box.bottom]; })"""
+    levels = "[...document.querySelectorAll('.label:not(.off) .name path')].map((one) => one.getAttribute('d').split(' ').at(-1) === '0')"
+    crowded = sorted(four.run(boxes))
+    assert len(crowded) > 4 and not all(four.run(levels))
+    assert all(one[1] <= other[0] + 1 for one, other in zip(crowded, crowded[1:]))
+    show(four, "A in bf16")
+    assert 0 < len(four.run(boxes)) < len(crowded) and all(four.run(levels))
