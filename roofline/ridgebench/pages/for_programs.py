@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from ridgebench.base.files import ResultsError
+from ridgebench.base.printers import markdown_table
 from ridgebench.data.program import require_program
 
 from .readers_table import summary, table_of_readers
@@ -62,7 +63,7 @@ def llms_txt(root: Path) -> str:
 def skill_md(root: Path) -> str:
     """An Agent Skill: when to use which command, the exit codes, three loops. Raises ResultsError without a program."""
     docs = root / "docs"
-    listed = ["| command | what it does |", "| --- | --- |", *(f"| `{name}` | {purpose} |" for name, purpose in _commands())]
+    listed = markdown_table(("command", "what it does"), ((f"`{name}`", purpose) for name, purpose in _commands()))
     table = re.search(r"(?:^\|.*\n?)+", _section(docs / "commands.md", "## Exit codes"), re.MULTILINE)
     assert table, "the section is a table and text"
     return "\n\n".join(
@@ -70,7 +71,7 @@ def skill_md(root: Path) -> str:
             f"---\nname: ridgebench\ndescription: {_DESCRIPTION}\nlicense: Apache-2.0\n---",
             f"# ridgebench\n\n{_opening(root)}\n\n{_CALL}",
             "## When to use which command",
-            "\n".join(listed),
+            listed,
             "## Exit codes",
             _without_links(table.group().strip()),
             "## Three loops",
