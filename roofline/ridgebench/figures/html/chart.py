@@ -6,7 +6,7 @@ from typing import Iterator
 from ridgebench.base.units import counted, rate
 from ridgebench.data.records import Row
 from ridgebench.figures.page.style import shape
-from ridgebench.figures.scene.roofline import placed
+from ridgebench.figures.scene.roofline import layer, placed
 
 from . import labels, marks, roofs
 from .columns import name_of, ratio_text
@@ -76,9 +76,9 @@ def _point(index: int, run: int, row: Row, content: Content, frame: Frame, lette
 
 
 def drawing_order(content: Content) -> list[tuple[int, int, Row]]:
-    """Index, run and row of every point: naive and slow rows first, so that faster ones near them stay visible."""
+    """Index, run and row of every point, the lowest layer first."""
     found = [(index, run, row) for index, (run, row) in enumerate(content.rows) if placed(row)]
-    return sorted(found, key=lambda item: (not item[2].naive, item[2].flops_per_s, item[0]))
+    return sorted(found, key=lambda item: (layer(item[2]), item[0]))
 
 
 def _points(content: Content, frame: Frame) -> str:

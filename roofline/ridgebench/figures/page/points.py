@@ -124,8 +124,7 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
 def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int,
                 size: float = MARKER, operations: Optional[list[str]] = None) -> None:
     """Draws points with whiskers; `operations` choose shapes, by default those of the view. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
-    # Naive and slow rows come first, so that a faster point near them stays visible.
-    ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
+    ordered = sorted(rows, key=lambda row: (scene.layer(row), row.id))
     if power:
         draw_whiskers(axes, ordered, place, theme, power)
     operations = view.operations if operations is None else operations

@@ -24,6 +24,11 @@ def place_of(row: Row) -> Place:
     return row.intensity_flop_per_byte or 0.0, row.flops_per_s or 0.0
 
 
+def layer(row: Row) -> tuple[bool, float]:
+    """The order in which points are drawn: naive and slow rows first, so that a faster point near them stays visible."""
+    return not row.naive, row.flops_per_s or 0.0
+
+
 @dataclass(frozen=True)
 class Line:
     """A roof in log10 of FLOP/byte and FLOP/s: a bandwidth, which rises by one decade a decade, or a level peak."""

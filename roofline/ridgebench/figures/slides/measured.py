@@ -5,6 +5,7 @@ from typing import Callable, Optional
 from ridgebench.data.records import Row, shape_text
 from ridgebench.data.view import PRODUCTS, View
 from ridgebench.figures.page.power import watts
+from ridgebench.figures.scene.roofline import placed
 
 from .model import Mark
 
@@ -25,7 +26,7 @@ def verified(view: View, format_: str, op: str, regime: str = "steady") -> list[
 def _candidates(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
     """The verified rows of an operation but naive ones."""
     rows = verified(view, format_, op, regime)
-    return [row for row in rows if not row.naive and row.intensity_flop_per_byte and row.flops_per_s]
+    return [row for row in filter(placed, rows) if not row.naive]
 
 
 def _hand_first(rows: list[Row]) -> list[Row]:
