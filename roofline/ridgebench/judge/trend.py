@@ -114,8 +114,7 @@ def _draw_panel(axes: Axes, one: Series, last_run: int, y: tuple[float, float], 
     for text, place in zip(axes.set_xticklabels(texts, fontsize=SMALL), ("left", "right")):
         text.set_horizontalalignment(place if len(texts) == 2 else "center")
     axes.tick_params(labelsize=SMALL, length=3)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw(rows: list[Series], source: str, theme: Theme) -> matplotlib.figure.Figure:

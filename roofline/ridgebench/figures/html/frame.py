@@ -47,7 +47,6 @@ def make_frame(content: Content) -> Frame:
     everything = [source.roofs for source in content.sources]
     own = [source.roofs for source in content.sources if source.run is not None and source.roofs.memory] or everything
     points = [place_of(row) for _, row in content.rows if placed(row)]
-    area = limits(points, (line for roofs in own for line in lines(roofs)), REFERENCE, content.unit[1])
-    decade = decade_in(area, _MOST_WIDTH - LEFT - _RIGHT, MOST_HEIGHT)
-    (x, y) = area
+    x, y = limits(points, map(lines, own), REFERENCE, content.unit[1])
+    decade = decade_in((x, y), _MOST_WIDTH - LEFT - _RIGHT, MOST_HEIGHT)
     return Frame(x, y, decade, LEFT, -TOP - (y[1] - y[0]) * decade, content.unit[1])

@@ -13,7 +13,7 @@ from ridgebench.data.each_once import each_once
 from ridgebench.data.records import Row, Run, load_run
 from ridgebench.data.view import OPERATIONS, ORDER, View, make_view, ordered
 from ridgebench.figures.page.drawable import drawable, with_points
-from ridgebench.figures.page.roofs import Roof, Roofs, measured_roofs, sheet_roofs
+from ridgebench.figures.page.roofs import Roofs, measured_roofs, roofs_of, sheet_roofs
 from ridgebench.figures.page.runs import names
 from ridgebench.figures.page.sweeps import sweeps
 from ridgebench.figures.scene.roofline import placed
@@ -134,14 +134,7 @@ def _with_own_sheet(view: View) -> View:
 
 def _all_measured_roofs(view: View) -> Roofs:
     """The roofs of all formats, and those that only a view of one format has: a third of tf32's for tf32x3."""
-    roofs = measured_roofs(view)
-    known = {roof.name for roof in roofs.compute}
-    extra: dict[str, Roof] = {}
-    for name in view.formats:
-        for roof in measured_roofs(view.only(name)).compute:
-            if roof.name not in known:
-                extra.setdefault(roof.name, roof)
-    return replace(roofs, compute=sorted([*roofs.compute, *extra.values()], key=lambda roof: -roof.value))
+    return replace(measured_roofs(view), compute=roofs_of(view, [*view.formats, None]).compute)
 
 
 def _own_sources(index: int, run: ShownRun) -> list[Source]:

@@ -59,16 +59,20 @@ def style_axis(axis: Axis, limits: Limits, most: int) -> None:
     axis.set_tick_params(labelsize=NORMAL, length=3)
 
 
+def draw_grid(axes: Axes, theme: Theme) -> None:
+    """A faint grid below the data, and no frame but both axes."""
+    axes.grid(color=theme.faint, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def style_axes(axes: Axes, x: Limits, y: Limits, theme: Theme, most: int = 8) -> None:
     """Makes both axes logarithmic, with plain tick numbers and a faint grid of decades."""
     axes.set(xscale="log", yscale="log")
     axes.set(xlim=(10 ** x[0], 10 ** x[1]), ylim=(10 ** y[0], 10 ** y[1]))
     style_axis(axes.xaxis, x, most)
     style_axis(axes.yaxis, y, most)
-    axes.grid(color=theme.faint, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    draw_grid(axes, theme)
 
 
 def across(axes: Axes, y: float, **style: Any) -> None:

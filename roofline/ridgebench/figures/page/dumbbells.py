@@ -79,5 +79,4 @@ def _draw_lines(axes: Axes, runs: list[OneRun], found: dict[_Case, list[float]],
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=theme.faint, linewidth=0.6)
     axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right", "left"]].set_visible(False)

@@ -20,7 +20,7 @@ from .panel_labels import head_rows, label_flat, label_foot, name_ends, name_top
 from .points import marker
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import draw_points, ghost_note, limits, own_roofs, raised_note, sheet_sources
-from .roofs import Roofs, measured_roofs, memory_names, merged
+from .roofs import Roofs, memory_names, merged, roofs_of
 from .style import NORMAL, SMALL, Theme, is_pair, shape
 from .sweeps import sweeps
 from .tiles import column_width, make_tiles
@@ -42,15 +42,6 @@ def _of_formats(view: View, formats: list[str]) -> View:
     """The rows of some formats; mixed pairs, which share a panel, have no single format."""
     rows = [row for row in view.rows if row.role != "kernel" or row.format in formats]
     return replace(view, rows=rows, format=formats[0] if len(formats) == 1 else None)
-
-
-def roofs_of(view: View, formats: list[str]) -> Roofs:
-    """The measured roofs of a panel. Lines of caches, which no row of a format is judged by, are left out."""
-    found = [measured_roofs(view.only(name)) for name in formats]
-    compute = {roof.name: roof for one in found for roof in one.compute}
-    memory = {roof.name: roof for one in found for roof in one.memory}
-    return Roofs(sorted(memory.values(), key=lambda roof: -roof.value), [],
-                 sorted(compute.values(), key=lambda roof: -roof.value))
 
 
 def panel_groups(formats: list[str]) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from ridgebench.data.records import Row
 from ridgebench.data.view import View
 from ridgebench.figures.scene.axes import span
 
-from .canvas import across
+from .canvas import across, draw_grid
 from .doubt import unfinished_title
 from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import BLUE, GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
@@ -112,10 +112,7 @@ def style(axes: Axes, x: list[float], scale: str, theme: Theme) -> None:
         locate(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=SMALL, length=3)
-    axes.grid(color=theme.faint, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    draw_grid(axes, theme)
 
 
 def _draw_sweep(axes: Axes, sweep: _Sweep, view: View, theme: Theme) -> str:

@@ -46,7 +46,7 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
     points = list(map(scene.place_of, _placed(view) + external.placed(view)))
     points += [(ghost / 1.5, row.flops_per_s) for row, ghost in _ghosts(view)]
-    return scene.limits(points, (line for roofs in sources for line in scene.lines(roofs)), scene.REFERENCE, view.unit[1])
+    return scene.limits(points, map(scene.lines, sources), scene.REFERENCE, view.unit[1])
 
 
 def _draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None:

@@ -1,8 +1,7 @@
 """Roofs to draw, from the judgement of a run (measured) or from a data sheet."""
 
 from dataclasses import replace
-
-from typing import Optional
+from typing import Iterable, Optional
 
 from ridgebench.base.units import percent, rate
 from ridgebench.data.data_sheets import Sheet
@@ -21,6 +20,18 @@ def measured_roofs(view: View) -> Roofs:
     return replace(roofs, caches=[]) if view.foreign_sheet else roofs
 
 
+def _fastest_first(roofs: Iterable[Roof]) -> list[Roof]:
+    return sorted(roofs, key=lambda roof: -roof.value)
+
+
+def roofs_of(view: View, formats: Iterable[Optional[str]]) -> Roofs:
+    """The measured roofs of some formats together; None: those of all formats. Caches, by which no row of a format is judged, are left out."""
+    found = [measured_roofs(replace(view, format=name)) for name in formats]
+    memory = {roof.name: roof for one in found for roof in one.memory}
+    compute = {roof.name: roof for one in found for roof in one.compute}
+    return Roofs(_fastest_first(memory.values()), [], _fastest_first(compute.values()))
+
+
 def sheet_roofs(view: View, sheet: Sheet) -> Roofs:
     """A data sheet's roofs for the formats in the view."""
     names = {n for n in view.formats if n in sheet.peaks and view.format in (None, n)}
@@ -32,7 +43,7 @@ def sheet_roofs(view: View, sheet: Sheet) -> Roofs:
     ]
     memory = [Roof(sheet.memory, speed, speed, speed)]
     owner = sheet.title if len(view.sheets) > 1 else ""
-    return Roofs(memory, [], sorted(compute, key=lambda roof: -roof.value), owner, sheet.name if owner else "")
+    return Roofs(memory, [], _fastest_first(compute), owner, sheet.name if owner else "")
 
 
 def merged(roofs: list[Roof]) -> list[list[Roof]]:

@@ -18,12 +18,12 @@ from ridgebench.figures.scene.axes import Limits
 from . import dumbbells, labels
 from .canvas import Canvas
 from .key import STEP, draw_lines, draw_shapes
-from .multiples import panel_groups, panels_note, roofs_of, with_headroom
+from .multiples import panel_groups, panels_note, with_headroom
 from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
 from .panel_labels import label_flat
 from .points import Places, draw_paths, draw_whiskers, markers
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
-from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
+from .roofs import Roofs, measured_roofs, memory_names, roofs_of, sheet_roofs
 from .runs import OneRun, changes, formats, operations, provenance, title
 from .runs_table import draw_fastest, draw_rates, run_theme
 from .style import NORMAL, SMALL, OneHue, Theme, shape
@@ -85,9 +85,8 @@ def _parts_of(runs: list[OneRun], names: list[str], theme: Theme) -> list[_Part]
 def _limits(panels: list[list[_Part]], sheets: list[Roofs], scale: float) -> tuple[Limits, Limits]:
     """Limits (log10) that hold the points, roofs and ridges of all panels, and the roofs of data sheets."""
     parts = [part for panel in panels for part in panel]
-    roofs = [*(part.roofs for part in parts), *sheets]
-    return scene.limits((scene.place_of(row) for part in parts for row in part.rows), (line for one in roofs for line in scene.lines(one)),
-                        scene.REFERENCE, scale)  # fmt: skip
+    points, roofs = (scene.place_of(row) for part in parts for row in part.rows), [*(part.roofs for part in parts), *sheets]
+    return scene.limits(points, map(scene.lines, roofs), scene.REFERENCE, scale)
 
 
 def _draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, size: float) -> None:

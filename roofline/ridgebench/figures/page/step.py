@@ -184,8 +184,7 @@ def _draw_waterfall(found: StepFolder, step: Step, theme: Theme) -> Figure:
     axes.invert_yaxis()
     axes.set_xlim(0, 1.02 * max(sum(parts.values()) for _, parts in shown) / scale)
     axes.set_xlabel(f"time of a step, {unit}")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     return figure
 
 
@@ -252,8 +251,7 @@ def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
             upwards(axes, first - 0.5, color=theme.muted, lw=0.8)
         if last - first > len(step.timeline) / 20:
             axes.text((first + last - 1) / 2, 1.01, phase, transform=axes.get_xaxis_transform(), ha="center", va="bottom", size=NORMAL)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     return figure
 
 
@@ -347,8 +345,7 @@ def _draw_mfu(found: StepFolder, step: Step, shares: _Shares, theme: Theme) -> F
     axes.set_ylim(axes.get_ylim())
     upwards(axes, 100, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
     axes.set_xlabel(f"% of {shares.of}")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     return figure
 
 

@@ -15,7 +15,7 @@ from ridgebench.data.records import Row
 from ridgebench.data.view import View
 from ridgebench.figures.scene.axes import span
 
-from .canvas import across, upwards
+from .canvas import across, draw_grid, upwards
 from .doubt import unfinished_title
 from .labels import width
 from .page import MARGIN, WIDTH, add_axes, header, new_page
@@ -134,10 +134,7 @@ def style(axes: Axes, x: tuple[float, float], theme: Theme, lowest: bool) -> Non
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=NORMAL, length=3, labelbottom=lowest)
-    axes.grid(color=theme.faint, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    draw_grid(axes, theme)
 
 
 def _mark_capacities(axes: Axes, view: View, units: int, theme: Theme) -> None:

@@ -143,9 +143,9 @@ def _hold(*parts: tuple[Iterable[float], tuple[float, float]]) -> Limits:
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
-def limits(points: Iterable[Place], roofs: Iterable[Line], margins: _Margins, scale: float) -> tuple[Limits, Limits]:
-    """Limits of both axes that hold points, ridges, and roofs from the left edge on; y in `scale` FLOP/s."""
-    found, kept = [(log10(x), log10(y)) for x, y in points], list(roofs)
+def limits(points: Iterable[Place], roofs: Iterable[Iterable[Line]], margins: _Margins, scale: float) -> tuple[Limits, Limits]:
+    """Limits of both axes that hold points, ridges, and the roofs of all sources from the left edge on; y in `scale` FLOP/s."""
+    found, kept = [(log10(x), log10(y)) for x, y in points], [line for some in roofs for line in some]
     ridges = [line.ridge for line in kept if line.ridge is not None]
     left, right = _hold((map(log10, margins.x), (1, 1)), ((x for x, _ in found), margins.points), (ridges, margins.ridges))
     left = floor(left) if margins.whole else left

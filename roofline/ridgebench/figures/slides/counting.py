@@ -164,5 +164,4 @@ def _curves(stage: Stage, kept: dict[str, list[tuple[int, float]]]) -> None:
     axes.set_yticks([])
     axes.tick_params(labelsize=LARGE.text, length=4, labelcolor=theme.ink)
     stage.page.text(left + wide_ / 2, low - 1.2 * LARGE.line, "layers", size=LARGE.text, ha="center", va="top")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)

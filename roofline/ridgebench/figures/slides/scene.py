@@ -164,8 +164,7 @@ def limits(scene: Scene, more: tuple[Roof, ...] = (), grown: tuple[Mark, ...] = 
     """Limits (log10) that hold roofs, ridges and points; the lower ones are whole decades."""
     marks = [*(mark for one in scene.shown for mark in one.marks), *scene.own_points, *grown]
     roofs = [*scene.roofs, *more, *(mark.limit for mark in marks if mark.limit)]
-    lines = (line for roof in roofs for line in roof.lines)
-    return roofline.limits([mark.place for mark in marks], lines, roofline.LECTURE, scene.unit[1])
+    return roofline.limits([mark.place for mark in marks], [roof.lines for roof in roofs], roofline.LECTURE, scene.unit[1])
 
 
 def questions(scene: Scene) -> list[str]:

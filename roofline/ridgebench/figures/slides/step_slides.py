@@ -97,8 +97,7 @@ def _draw_memory(step: Step, stage: Stage) -> None:
     axes.set_xticks([])
     axes.set_yticks([0, peak], ["0", text])
     axes.tick_params(labelsize=LARGE.text, length=0, labelcolor=theme.ink)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     _name_phases(stage, step, left, right - left, top)
     stage.page.text((left + right) / 2, low - 0.2 * LARGE.line, "launches of the step, in their order; dashed: the predicted peak",
                     size=LARGE.text, ha="center", va="top")

@@ -129,8 +129,7 @@ def _draw(stage: Stage, curves: list[_Curve]) -> None:
     axes.set_yticks([], minor=True)
     axes.tick_params(labelsize=LARGE.text, length=4, labelcolor=theme.ink)
     stage.page.text((left + right) / 2, low - 1.25 * LARGE.line, "tokens", size=LARGE.text, ha="center", va="top")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     high = (panel.y - low) / log(top / least)
     _name(stage, curves, [low + high * log(curve.points[0][1] / least) for curve in curves], left)
 

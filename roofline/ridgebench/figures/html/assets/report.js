@@ -42,11 +42,7 @@
 
   // --- drawing ------------------------------------------------------------------------------------------------------
 
-  const superscript = (power) => `⁻${[...String(-power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
-  function tickText(value) {
-    if (value >= 1) return value.toLocaleString("en-US", { maximumFractionDigits: 2 });
-    return value >= 1e-3 ? String(+value.toPrecision(3)) : `10${superscript(Math.round(Math.log10(value)))}`;
-  }
+  const tickText = d3.format(",.3~r");
 
   // Ticks of the visible part of an axis with their places and texts: powers of ten; d3's where at most two of them are in view.
   function ticks(limits, ends, rescaled) {

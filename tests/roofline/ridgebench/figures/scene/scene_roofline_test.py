@@ -81,10 +81,10 @@ def test_a_measured_roof_has_a_share_of_the_same_roof_of_its_sheet():
 
 
 def test_axes_of_the_reference_hold_points_ridges_and_memory_from_the_left_edge():
-    (left, right), (low, high) = limits([(0.05, 2e10), (40.0, 990e12)], lines(ROOFS), REFERENCE, 1e12)
+    (left, right), (low, high) = limits([(0.05, 2e10), (40.0, 990e12)], [lines(ROOFS)], REFERENCE, 1e12)
     assert isclose(10**left, 0.05) and isclose(10**right, 660.0), "the least intensity, and twice the last ridge"
     assert isclose(10**low, 0.02 / 1.6) and isclose(10**high, 990 * 1.8)
-    (left, right), (low, high) = limits([], lines(replace(ROOFS, compute=[FMA])), REFERENCE, 1e12)
+    (left, right), (low, high) = limits([], [lines(replace(ROOFS, compute=[FMA]))], REFERENCE, 1e12)
     assert (left, right) == (-1.0, 2.0), "at least 0.1 to 100 FLOP per byte"
     assert isclose(10**low, 0.25 / 1.6), "the slowest memory at the left edge"
     _, (low, high) = limits([], [], REFERENCE, 1e9)
@@ -92,11 +92,11 @@ def test_axes_of_the_reference_hold_points_ridges_and_memory_from_the_left_edge(
 
 
 def test_lower_limits_of_the_lecture_are_powers_of_ten():
-    (left, right), (low, high) = limits([(0.25, 0.8e12)], H100.lines, LECTURE, 1e12)
+    (left, right), (low, high) = limits([(0.25, 0.8e12)], [H100.lines], LECTURE, 1e12)
     assert (left, low) == (-1, -1) and isclose(10**right, 10 * H100.ridge) and isclose(10**high, 989.4)
-    (left, _), (low, _) = limits([(0.05, 0.15e12)], H100.lines, LECTURE, 1e12)
+    (left, _), (low, _) = limits([(0.05, 0.15e12)], [H100.lines], LECTURE, 1e12)
     assert (left, low) == (-2, -2), "the slope begins at the left edge, at 0.03 TFLOP/s"
-    (left, right), _ = limits([], Roof(1e12, 2e11).lines, LECTURE, 1e12)
+    (left, right), _ = limits([], [Roof(1e12, 2e11).lines], LECTURE, 1e12)
     assert left == -2 and isclose(10**right, 2.0), "a quarter of the ridge, and ten times the ridge"
 
 
@@ -104,7 +104,7 @@ def test_lower_limits_of_the_lecture_are_powers_of_ten():
 @pytest.mark.parametrize("scale", [1e9, 1e12])
 def test_axes_hold_all_that_is_drawn(margins, scale):
     points = [(0.01, 3e9), (7.0, 1e13), (2e4, 5e14)]
-    (left, right), (low, high) = limits(points, [*lines(ROOFS), *H100.lines], margins, scale)
+    (left, right), (low, high) = limits(points, [lines(ROOFS), H100.lines], margins, scale)
     assert all(left <= log10(x) <= right and low <= log10(y / scale) <= high for x, y in points)
     for line in (*lines(ROOFS), *H100.lines):
         assert line.within((left, right), (low + log10(scale), high + log10(scale))) == line.within((left, right), WIDE[1])
