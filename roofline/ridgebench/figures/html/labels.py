@@ -28,14 +28,20 @@ class Label:
     more: dict[str, Any] = field(default_factory=dict)  # that report.js needs
 
 
-def _along(kind: str, index: int, line: Line, text: str, turn: int, frame: Frame) -> Iterator[Label]:
-    """A label above a slope, where no point of this memory can be. turn: which of _ALONG."""
+_Taken = list[tuple[float, float, float]]  # labels along slopes: their line (x + y), their middle, half their width
+
+
+def _along(kind: str, index: int, line: Line, text: str, turn: int, frame: Frame, taken: _Taken) -> Iterator[Label]:
+    """A label above a slope, where no point of this memory can be, clear of those taken. turn: the first of _ALONG that is tried."""
     ends = ends_of(line, frame)
     if not (ends and text):
         return
     (low, y), (high, _) = ends
     half = len(text) * LETTER / 2 / 2**0.5
-    x = max(low + half, min(high - half, low + _ALONG[turn] * (high - low)))
+    tried = [max(low + half, min(high - half, low + share * (high - low))) for share in (_ALONG[turn], *_ALONG)]
+    near = [(middle, half + other) for on, middle, other in taken if abs(on - low - y) < 2 * STEP]
+    x = next((x for x in tried if all(abs(x - middle) > apart for middle, apart in near)), tried[0])
+    taken.append((low + y, x, half))
     at = (x, y - (x - low))
     svg = element("text", text=text, class_=f"diagonal {hue_class(line)}", transform=f"translate({path(*at)})rotate(-45)", y=-9,
                   text_anchor="middle")  # fmt: skip
@@ -78,10 +84,11 @@ def _values(lines: list[tuple[int, Line]], frame: Frame) -> Iterator[Label]:
 
 
 def _of_source(index: int, content: Content, lines: list[Line], frame: Frame) -> Iterator[Label]:
+    taken: _Taken = []
     for number, line in enumerate(lines):
         if line.kind != "flat":
-            yield from _along("own", number, line, "".join(line.label), 0, frame)
-            yield from _along("brief", number, line, line.brief, 1 + index % (len(_ALONG) - 1), frame)
+            yield from _along("own", number, line, "".join(line.label), 0, frame, taken)
+            yield from _along("brief", number, line, line.brief, 1 + index % (len(_ALONG) - 1), frame, [])
     flats = [(number, line) for number, line in enumerate(lines) if line.kind == "flat"]
     yield from _names(flats, frame)
     yield from _values(flats, frame)

@@ -1,6 +1,7 @@
 """Names of roofs in a report, which Python places once for every window."""
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,16 @@ def test_names_lie_on_their_lines_and_in_the_plot():
             if label.kind in ("own", "brief"):
                 start = place.spot(0.0, some[label.line].place.at(0.0))
                 assert abs((x - start[0]) + (y - start[1])) < 1e-6, "a slope rises at 45 degrees"
+
+
+def test_names_along_near_slopes_are_apart():
+    """The lines of the last cache and of main memory of a host are closer than the height of a text."""
+    host = next((ROOT / "results").glob("intel*/2*"))
+    _, _, found = all_labels(host)
+    own = [label for label in found[0] if label.kind == "own"]
+    reach = {label.line: len(label.more["text"]) * labels.LETTER / 2 / 2**0.5 for label in own}
+    near = [(one, other) for one, other in combinations(own, 2) if abs(sum(one.at) - sum(other.at)) < 2 * labels.STEP]
+    assert near and all(abs(one.at[0] - other.at[0]) > reach[one.line] + reach[other.line] for one, other in near)
 
 
 def test_names_of_flat_roofs_are_apart():
