@@ -1,7 +1,7 @@
 """The judgement of a run: its rows under their roofs, as the program computes it (docs/method/judged.md).
 
 This package judges no row. It reads the judgement from judged.json, or runs `ridgebench show`. From the roof of a judged row
-lecture/model.py derives where other sizes of the same operation lie.
+figures/slides/model.py derives where other sizes of the same operation lie.
 """
 
 import hashlib

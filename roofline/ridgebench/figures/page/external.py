@@ -1,6 +1,6 @@
 """Points of other tools: their marker, and the question that a point above the roof asks."""
 
-from typing import Optional
+from math import inf
 
 from matplotlib.axes import Axes
 
@@ -35,18 +35,18 @@ def draw(axes: Axes, view: View, scale: float, theme: Theme) -> Places:
     return places
 
 
-def _allowed(row: Row, roofs: Roofs) -> Optional[float]:
-    """FLOP/s that memory and the roof of the point's format allow at its intensity; None without either."""
-    flat = [roof.value for roof in roofs.compute if row.arithmetic in roof.formats]
-    slanted = [roof.value * row.intensity_flop_per_byte for roof in roofs.memory]
-    return min((max(values) for values in (flat, slanted) if values), default=None)
+def _allowed(row: Row, roofs: Roofs) -> float:
+    """FLOP/s that memory and the roof of the point's format allow at its intensity; inf without either."""
+    flat = max((roof.value for roof in roofs.compute if row.arithmetic in roof.formats), default=inf)
+    memory = max((roof.value for roof in roofs.memory), default=inf)
+    return scene.Roof(memory, flat).at(row.intensity_flop_per_byte)
 
 
 def questions(view: View, sources: list[Roofs]) -> list[str]:
     """A line for each point above the roofs of every source, which asks how it was counted; after _MOST their number."""
     found = []
     for row in placed(view):
-        roofs = [value for source in sources if (value := _allowed(row, source))]
+        roofs = [value for source in sources if (value := _allowed(row, source)) < inf]
         if roofs and row.flops_per_s > ABOVE * max(roofs):
             speed, roof = rate(row.flops_per_s, "FLOP/s"), rate(max(roofs), "FLOP/s")
             found.append(f"{row.id}: {speed} is above the roof of {roof}: {DOUBT}")
