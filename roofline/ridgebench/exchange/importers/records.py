@@ -81,7 +81,8 @@ def _whole_point(point: Point, default_format: Optional[str]) -> None:
                                 f"states it, allowed: {number_formats.allowed()}")
     point.format = number_formats.find(stated)
     if point.format is None:
-        raise ResultsError(f"{point.name}: format {stated[:60]}; ridgebench has {number_formats.allowed()}")
+        raise ResultsError(f"{point.name}: format {stated[:60]}; ridgebench has {number_formats.allowed()}; "
+                           "the file of --map may state one of them")
     complete(point)
     _find_time(point)
     hold_rates(point)

@@ -1,10 +1,11 @@
 """The CSV file of triton.testing.perf_report (run(save_path=...)): one column per line of the plot, `name (unit)`.
 
 The columns without a unit in brackets before the first such column are the sizes. Older versions of Triton write no
-unit; --unit then states it.
+unit; --unit then states it, and the sizes are the first column and those behind it that are named M, N or K.
 """
 
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Optional
 
@@ -15,6 +16,7 @@ from .point import Imported, Point, bad, number, shape_of, time
 from .units import RATES, TIMES, scale, si
 
 _HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
+_DIMENSIONS = ("m", "n", "k")
 _WHISKERS = ("-min", "-max")  # columns of the quantiles
 
 
@@ -48,7 +50,8 @@ def _columns(header: list[str], unit: Optional[str], origin: str) -> dict[str, t
         return found
     if unit is None:
         raise bad(origin, "no column names a unit, as in `Triton (GB/s)`; --unit states it")
-    return {column: (column, unit) for column in header[1:] if not column.endswith(_WHISKERS)}
+    sizes = [header[0], *takewhile(lambda column: column.lower() in _DIMENSIONS, header[1:])]
+    return {column: (column, unit) for column in header[len(sizes) :] if not column.endswith(_WHISKERS)}
 
 
 def load(path: Path, unit: Optional[str] = None) -> Imported:
