@@ -258,9 +258,10 @@ RegisterOperation::RegisterOperation(Operation operation) {
 }
 
 void registry_detail::add(const Technique& technique, Backend backend,
-                          Implementation implementation) {
+                          Implementation implementation, const char* source) {
   implementation.technique = technique;
   implementation.backend = backend;
+  implementation.source = source;
   current_registry().add(std::move(implementation));
 }
 

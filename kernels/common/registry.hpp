@@ -112,6 +112,9 @@ struct Implementation {
   Bind bind;
   // Seconds of a launch without work, where the way to a kernel takes longer than the device's.
   double launch_floor_s = 0;
+  // File that registers it, as its compiler names it; null for a kernel of a program that uses the
+  // C interface.
+  const char* source = nullptr;
   // Filled in by Registry::resolve.
   const Operation* operation = nullptr;
   FormatPair format{};
@@ -262,7 +265,8 @@ Implementation erase(Planned<Prepare, Bind, States> planned) {
   return erase(planned, FunctionOf<Bind>{});
 }
 
-void add(const Technique& technique, Backend backend, Implementation implementation);
+void add(const Technique& technique, Backend backend, Implementation implementation,
+         const char* source);
 
 }  // namespace registry_detail
 
@@ -314,28 +318,33 @@ using Fp8Products = Types<ProductTypes<Fp8E4m3>, ProductTypes<Fp8E5m2>,
 using AllProducts = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
 // Adds a technique at start-up, once per type that it serves. The pointer types of bind give the
-// format. bind is a function or a lambda, which may capture.
+// format. bind is a function or a lambda, which may capture. The file that calls the constructor
+// is the technique's source; a function that registers for others passes theirs.
 //   const Registration vec16{{...}, ElementTypes{}, []<class T>() { return bind<T>; }};
 template <Backend B>
 class BackendRegistration {
  public:
   // bind_for.operator()<T>() returns what serves T: a bind, or planned(prepare, bind).
   template <class... T, class BindFor>
-  BackendRegistration(const Technique& technique, Types<T...> /*types*/, BindFor bind_for) {
-    (registry_detail::add(technique, B, registry_detail::erase(bind_for.template operator()<T>())),
+  BackendRegistration(const Technique& technique, Types<T...> /*types*/, BindFor bind_for,
+                      const char* source = __builtin_FILE()) {
+    (registry_detail::add(technique, B, registry_detail::erase(bind_for.template operator()<T>()),
+                          source),
      ...);
   }
   // The same where the technique depends on the type, as its errors do.
   template <class TechniqueFor, class... T, class BindFor>
-  BackendRegistration(TechniqueFor technique_for, Types<T...> /*types*/, BindFor bind_for) {
+  BackendRegistration(TechniqueFor technique_for, Types<T...> /*types*/, BindFor bind_for,
+                      const char* source = __builtin_FILE()) {
     (registry_detail::add(technique_for.template operator()<T>(), B,
-                          registry_detail::erase(bind_for.template operator()<T>())),
+                          registry_detail::erase(bind_for.template operator()<T>()), source),
      ...);
   }
   // For a single type: a bind, or planned(prepare, bind).
   template <class Bind>
-  BackendRegistration(const Technique& technique, Bind bind) {
-    registry_detail::add(technique, B, registry_detail::erase(bind));
+  BackendRegistration(const Technique& technique, Bind bind,
+                      const char* source = __builtin_FILE()) {
+    registry_detail::add(technique, B, registry_detail::erase(bind), source);
   }
 };
 

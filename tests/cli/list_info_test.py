@@ -66,6 +66,24 @@ def test_text_and_json_list_the_same_rows(rows):
         assert line.endswith("supported" if row["supported"] else row["reason"])
 
 
+def test_sources_are_the_files_that_register_a_technique():
+    found = answer("list", "--sources")
+    by_id = {one["id"]: one for one in found["techniques"]}
+    assert by_id["relu/naive/fp32@cpu"]["source"] == "kernels/relu/naive.cpp"
+    assert all((ROOT / one["source"]).is_file() for one in by_id.values() if one["source"].startswith("kernels/")), by_id
+    chosen = answer("list", "--sources", "--op", "relu", "--technique", "naive", "--format", "fp32", "--filter", "@cpu$")
+    assert [one["id"] for one in chosen["techniques"]] == ["relu/naive/fp32@cpu"] and chosen["libraries"] == found["libraries"]
+    lines = [line.split() for line in ridgebench("list", "--sources").stdout.splitlines()]
+    assert {line[0]: line[1] for line in lines if line[0] in by_id} == {key: one["source"] for key, one in by_id.items()}
+    assert {line[0] for line in lines} == {*by_id, *found["libraries"]}
+
+
+def test_sources_need_no_device_and_no_shape():
+    for words in (["--device", "cpu"], ["--profile", "full"], ["--op", "relu", "--shape", "4096"]):
+        refused(ridgebench("list", "--sources", *words), "--sources", "excludes")
+    refused(ridgebench("list", "--sources", "--filter", "^zzz"), "^zzz")
+
+
 def test_filter_is_a_regular_expression_on_ids(rows):
     chosen = answer("list", "--device", "sim", "--filter", "^(relu|dot)/naive/(fp32|bf16)/")["cases"]
     assert len(chosen) == 4

@@ -11,6 +11,7 @@ SHEET = ROOT / "roofline" / "devices" / "l4.json"
 ANSWERS = [
     ("list", ("list", "--device", "sim")),
     ("list", ("list", "--device", "cpu")),
+    ("sources", ("list", "--sources")),
     ("doctor", ("doctor",)),
     ("info", ("info",)),
     ("info", ("info", "--on", "b200")),

@@ -245,7 +245,8 @@ using PromotedTiles = TileList<true, kPromotedTiles>;
 template <class List, bool kGelu, class... Products>
 std::array<Registration, 2> persistent_registrations(const Technique& technique,
                                                      std::string_view tuned_name,
-                                                     Types<Products...> types) {
+                                                     Types<Products...> types,
+                                                     const char* source = __builtin_FILE()) {
   Technique tuned = technique;
   tuned.name = tuned_name;
   const auto bind_for = []<class P>() {
@@ -258,17 +259,22 @@ std::array<Registration, 2> persistent_registrations(const Technique& technique,
       return bind_plain<List, A, B, Out>;
     }
   };
-  return {
-      Registration(technique, types,
-                   [=]<class P>() {
-                     return planned(
-                         prepare_choice<List, kGelu, typename P::A, typename P::B, typename P::Out>,
-                         bind_for.template operator()<P>(), all_choices<List>);
-                   }),
-      Registration(tuned, types, [=]<class P>() {
-        return planned(prepare_tuned<List, kGelu, typename P::A, typename P::B, typename P::Out>,
-                       bind_for.template operator()<P>(), all_choices<List>);
-      })};
+  return {Registration(
+              technique, types,
+              [=]<class P>() {
+                return planned(
+                    prepare_choice<List, kGelu, typename P::A, typename P::B, typename P::Out>,
+                    bind_for.template operator()<P>(), all_choices<List>);
+              },
+              source),
+          Registration(
+              tuned, types,
+              [=]<class P>() {
+                return planned(
+                    prepare_tuned<List, kGelu, typename P::A, typename P::B, typename P::Out>,
+                    bind_for.template operator()<P>(), all_choices<List>);
+              },
+              source)};
 }
 
 inline Technique persistent_technique(const std::string& operation, const std::string& name,

@@ -9,7 +9,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Iterator
+from typing import Any, Iterator, Optional
 
 from ridgebench.base import command_line, installed
 from ridgebench.base.children import answered
@@ -34,9 +34,9 @@ def require_program(*words: str) -> str:
     return path
 
 
-def asked(*words: str, seconds: float = _SECONDS) -> dict[str, Any]:
-    """The output of `ridgebench WORDS --json`. Raises ResultsError with the program's line and its exit code."""
-    path, code = require_program(*words), command_line.USAGE
+def asked(*words: str, seconds: float = _SECONDS, program: Optional[str] = None) -> dict[str, Any]:
+    """The output of `ridgebench WORDS --json`, perhaps of another build. Raises ResultsError with the program's line and its exit code."""
+    path, code = program or require_program(*words), command_line.USAGE
     try:
         done = answered([path, *words, "--json"], text=True, timeout=seconds, errors="replace")
         if done.returncode == 0:

@@ -10,13 +10,14 @@ from ridgebench.base.text import quoted
 
 from . import gate
 from .code.finding import SAME, UNKNOWN, Finding
-from .code.rows import rows_of
+from .code.rows import of_objects, rows_of
 from .report import Comparison, Report, with_words
 from .session import ARMS, Session
 
+_OWN, _LOAD = "ridgebench", "--load"
 _TRUST = (
-    "Same code: the machine code of the kernels and of the host, the libraries and the flags are equal. A library that a program loads "
-    "by itself (dlopen) is not compared."
+    "Same code: the machine code of the kernels and of the host, the libraries and the flags are equal. The gate does not "
+    "compare a library that a program loads by itself (dlopen), except those that rows of ridgebench call."
 )
 
 
@@ -25,20 +26,45 @@ def _programs(session: Session) -> list[Path]:
     return [Path(shutil.which(session.commands[arm][0]) or session.commands[arm][0]) for arm in ARMS]
 
 
+def _without_loads(words: list[str]) -> tuple[list[str], list[Path]]:
+    """The words of a command `ridgebench run` without the files of --load, and these files."""
+    kept: list[str] = []
+    files = []
+    for before, word in zip(["", *words], words):
+        if before == _LOAD or word.startswith(f"{_LOAD}="):
+            files.append(Path(word.removeprefix(f"{_LOAD}=")))
+            word = "" if before == _LOAD else _LOAD
+        kept.append(word)
+    return kept, files
+
+
+def _of_loads(one: list[Path], other: list[Path]) -> Finding:
+    """The finding on the files that the commands load: any row may run their code."""
+    for pair in zip(one, other):
+        found = Finding(SAME) if pair[0] == pair[1] else of_objects(*pair)
+        if found.state != SAME:
+            return Finding(found.state, f"{_LOAD} {pair[1]}: {found.reason}")
+    return Finding(SAME)
+
+
 def find(session: Session, programs: list[Path], launches: Optional[Path]) -> dict[str, list[str]]:
     """State and reason of each row of the unscored process. Commands whose arguments differ leave every row unknown.
 
-    The place of a program that --code names is no argument: `taskset 1 old/bench` is like `taskset 1 new/bench`.
+    The place of a program that --code names is no argument: `taskset 1 old/bench` is like `taskset 1 new/bench`. Neither is the
+    file of `ridgebench run --load`, whose code is compared.
     """
     places = [str(path) for path in programs] or ["", ""]
     arguments = [["" if word == place else word for word in session.commands[arm][1:]] for arm, place in zip(ARMS, places)]
+    loads: list[list[Path]] = [[], []]
+    if session.reader == _OWN:
+        arguments, loads = map(list, zip(*map(_without_loads, arguments)))
     names = set(session.kernels())
     rows = [row for row in session.load(session.reference).rows if row.id in names]
     if arguments[0] != arguments[1]:
         found = {row.id: Finding(UNKNOWN, "the commands have other arguments") for row in rows}
     else:
-        known = rows_of(*(programs or _programs(session)), launches)
-        found = {row.id: known.of_row(row) for row in rows}
+        known, loaded = rows_of(*(programs or _programs(session)), launches), _of_loads(*loads)
+        found = {row.id: one if (one := known.of_row(row)).state != SAME else loaded for row in rows}
     return {name: [one.state, one.reason] for name, one in found.items()}
 
 

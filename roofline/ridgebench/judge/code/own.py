@@ -1,27 +1,31 @@
 """The rows of ridgebench itself: which kernels and which objects a technique has.
 
 A CUDA technique has a namespace of its own, ridgebench::cuda::<folder>_<file>, in the names of its kernels, and a technique of a
-host has objects of its own (CONTRIBUTING.md). The row of the operation O and the technique T has the file kernels/O/T, or that of
-the folder whose name O begins with: matmul_gelu/naive is in kernels/matmul/naive.cu. A row without such a file stays unknown.
+host has objects of its own (CONTRIBUTING.md). The programs say which file registers the technique of a row (registered.py). Of
+programs that do not say it, the row of the operation O and the technique T has the file kernels/O/T, or that of the folder whose
+name O begins with: matmul_gelu/naive is in kernels/matmul/naive.cu. A row without such a file stays unknown.
 """
 
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Union
 
 from .build_folder import BuildFolder, sources_of
 from .compare import Differences, HostDifference, Programs, compare, judge_code
 from .elf import Elf
-from .finding import UNKNOWN, Finding
+from .finding import SAME, UNKNOWN, Finding
 from .host_object import read_object
 from .names import parts
+from .registered import Key, Registered, Technique, registered_by
 
 _SOURCE = re.compile(r"(?:^|/)kernels/(?P<folder>\w+)/(?:host/|sweep/|hopper/)?(?P<stem>\w+)\.(?P<kind>cu|cpp)(?:\.o)?$")
 _SHARED = "common"  # folder of kernels/ that no technique owns
 _BUILD_INFO = "harness/base/build_info.cpp.o"
 _COMMIT = re.compile(rb"[0-9a-f]{40}")
 _HOST, _GPU = "cpu", "cuda:"  # name of the device of a host, and how that of a GPU begins
+_ON_HOST, _ON_GPU = "cpu", "cuda"  # backends
+_SCRIPT = ".py:"  # of a kernel that Python has: FILE.py:NAME
 
 
 @dataclass(frozen=True)
@@ -88,11 +92,39 @@ class OwnRows:
         paths = [path for build in self._builds for path in sources_of(build)]
         return set(filter(None, map(source_of, paths)))
 
-    def source(self, operation: str, technique: str, is_host: bool) -> Optional[_Source]:
-        """The file of a row's technique."""
+    @cached_property
+    def registered(self) -> list[Registered]:
+        """What the programs say of their techniques; fewer than two where one does not."""
+        found = (registered_by(program.path) for program in self.programs if program.elf)
+        return [one for one in found if one is not None]
+
+    @cached_property
+    def _on_gpu(self) -> set[_Source]:
+        """The files whose techniques run on a GPU: in CUDA, and calls of its libraries."""
+        stated = {source_of(one.source or "") for side in self.registered for key, one in side.techniques.items() if key.backend == _ON_GPU}
+        return {one for one in self.sources if one.kind == "cu" or one in stated}
+
+    def by_name(self, operation: str, technique: str, is_host: bool) -> Optional[_Source]:
+        """The file that is named like a row's technique."""
         kind, words = "cpp" if is_host else "cu", operation.split("_")
         folders = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
         return next((one for folder in folders if (one := _Source(folder, technique, kind)) in self.sources), None)
+
+    def _stated(self, key: Key) -> list[Technique]:
+        """What each side that answered says of a technique."""
+        return [side.techniques.get(key, Technique(None, "")) for side in self.registered]
+
+    def source(self, row: Any) -> Union[_Source, Finding]:
+        """The file of a row's technique, or why it is unknown."""
+        is_host = row.device == _HOST
+        stated = self._stated(Key(row.op, row.technique, row.format, _ON_HOST if is_host else _ON_GPU))
+        paths = {one.source for one in stated}
+        if len(paths) > 1:
+            return Finding(UNKNOWN, f"its file is {' against '.join(str(one.source) for one in stated)}")
+        found = source_of(next(iter(paths)) or "") if paths else self.by_name(row.op, row.technique, is_host)
+        if found in self.sources:
+            return found
+        return Finding(UNKNOWN, f"{paths.pop() or 'no file'} registers it" if paths else f"no file is named like {row.op}/{row.technique}")
 
     def _owners(self, names: Iterable[str]) -> set[_Source]:
         """The files of CUDA techniques that names of functions mention."""
@@ -140,19 +172,43 @@ class OwnRows:
     def of_source(self, source: _Source) -> Finding:
         mine = {kernel for kernel in self.changed if source.token in kernel or not self._owners([kernel])}
         host = [one for one, owners in self._host if self._concerns(source, one, owners)]
-        return judge_code(self.differences, mine if source.kind == "cu" else set(), host)
+        return judge_code(self.differences, mine if source in self._on_gpu else set(), host)
+
+    def _libraries(self) -> Finding:
+        """The finding on what rows of libraries call beside the programs' own code: the same files of the same machine."""
+        if len(self.registered) < len(self.programs):
+            return Finding(UNKNOWN, "a library computes it, and a program does not say which file of it")
+        one, other = (side.libraries for side in self.registered)
+        for name in sorted(one.keys() | other.keys()):
+            if one.get(name) != other.get(name):
+                return Finding(UNKNOWN, f"the programs load {name} from {one.get(name)} against {other.get(name)}")
+        return Finding(SAME)
+
+    def _loaded(self, name: str) -> Finding:
+        """The finding on a row of --load: it may run any code of the programs. The commands say whether the file is the same."""
+        if _SCRIPT in name:
+            return Finding(UNKNOWN, f"its kernels come from {name}, and scripts are not compared")
+        return judge_code(self.differences, self.changed, self.differences.host)
 
     def of_row(self, row: Any) -> Finding:
         """The finding on a row of a run."""
-        if row.loaded_from:
-            return Finding(UNKNOWN, f"its kernels come from {row.loaded_from}")
-        if row.origin != "hand":
-            return Finding(UNKNOWN, "a library computes it")
         if row.device != _HOST and not row.device.startswith(_GPU):
             return Finding(UNKNOWN, f"the device {row.device} is neither a host nor a GPU")
-        source = self.source(row.op, row.technique, row.device == _HOST)
-        return Finding(UNKNOWN, f"no file is named like {row.op}/{row.technique}") if source is None else self.of_source(source)
+        if row.loaded_from:
+            return self._loaded(row.loaded_from)
+        source = self.source(row)
+        found = source if isinstance(source, Finding) else self.of_source(source)
+        return self._libraries() if found.state == SAME and row.origin != "hand" else found
+
+    @cached_property
+    def _of_libraries(self) -> set[_Source]:
+        stated = (one for side in self.registered for one in side.techniques.values() if one.origin != "hand")
+        return set(filter(None, (source_of(one.source or "") for one in stated)))
+
+    def _of_file(self, source: _Source) -> Finding:
+        found = self.of_source(source)
+        return self._libraries() if found.state == SAME and source in self._of_libraries else found
 
     def listed(self) -> dict[str, Finding]:
         """The findings on all techniques, by their files."""
-        return {one.path: self.of_source(one) for one in sorted(self.sources, key=lambda one: one.path)}
+        return {one.path: self._of_file(one) for one in sorted(self.sources, key=lambda one: one.path)}

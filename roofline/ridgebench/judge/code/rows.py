@@ -49,6 +49,10 @@ class _OtherRows:
     def _of_kernels(self, kernels: set[str]) -> Finding:
         return judge_code(self.differences, self.changed & kernels, self.differences.host)
 
+    def whole(self) -> Finding:
+        """The finding on all kernels."""
+        return self._of_kernels(self.kernels)
+
     def of_row(self, row: Any) -> Finding:
         return self._of_id(row.id)
 
@@ -71,6 +75,16 @@ def _loaded(path: Path, arm: str) -> Program:
         return load(path)
     except Unreadable as error:
         raise Unreadable(f"the {arm} ({path}): {error}") from None
+
+
+def of_objects(baseline: Path, candidate: Path) -> Finding:
+    """The finding on two shared objects of which a row may launch every kernel. Raises ResultsError for what does not exist."""
+    if ".py" in baseline.name + candidate.name:
+        return Finding(UNKNOWN, "scripts are not compared")
+    try:
+        return _OtherRows((_loaded(baseline, "baseline"), _loaded(candidate, "candidate")), None).whole()
+    except Unreadable as error:
+        return Finding(UNKNOWN, str(error))
 
 
 def rows_of(baseline: Path, candidate: Path, launches: Optional[Path]) -> _Rows:

@@ -15,7 +15,7 @@ TEST(RegistryCapture, TakesWhatIsRegisteredWhileItLives) {
     operation.name = "captured";
     RegisterOperation{operation};
     registry_detail::add({.operation = "captured", .name = "one", .engine = Engine::fma},
-                         Backend::cuda, {});
+                         Backend::cuda, {}, "one.cu");
   }
   EXPECT_EQ(&current_registry(), &Registry::instance());
   EXPECT_EQ(Registry::instance().operations().size(), before);
@@ -23,6 +23,7 @@ TEST(RegistryCapture, TakesWhatIsRegisteredWhileItLives) {
   EXPECT_EQ(other.operations().front()->name, "captured");
   ASSERT_EQ(other.implementations().size(), 1U);
   EXPECT_EQ(other.implementations().front()->technique.name, "one");
+  EXPECT_STREQ(other.implementations().front()->source, "one.cu");
 }
 
 }  // namespace
