@@ -25,7 +25,7 @@ _BUILD_INFO = "harness/base/build_info.cpp.o"
 _COMMIT = re.compile(rb"[0-9a-f]{40}")
 _HOST, _GPU = "cpu", "cuda:"  # name of the device of a host, and how that of a GPU begins
 _ON_HOST, _ON_GPU = "cpu", "cuda"  # backends
-_SCRIPT = ".py:"  # of a kernel that Python has: FILE.py:NAME
+SCRIPT = ".py:"  # of a kernel that Python has: FILE.py:NAME
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class OwnRows:
 
     def _loaded(self, name: str) -> Finding:
         """The finding on a row of --load: it may run any code of the programs. The commands say whether the file is the same."""
-        if _SCRIPT in name:
+        if SCRIPT in name:
             return Finding(UNKNOWN, f"its kernels come from {name}, and scripts are not compared")
         return judge_code(self.differences, self.changed, self.differences.host)
 

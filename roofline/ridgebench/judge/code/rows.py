@@ -10,7 +10,7 @@ from .elf import Unreadable
 from .finding import UNKNOWN, Finding
 from .launches import kernels_named, read_launches
 from .names import readable
-from .own import OwnRows, is_own
+from .own import SCRIPT, OwnRows, is_own
 from .program import Program, load
 
 
@@ -79,7 +79,7 @@ def _loaded(path: Path, arm: str) -> Program:
 
 def of_objects(baseline: Path, candidate: Path) -> Finding:
     """The finding on two shared objects of which a row may launch every kernel. Raises ResultsError for what does not exist."""
-    if ".py" in baseline.name + candidate.name:
+    if SCRIPT in f"{baseline} {candidate}":
         return Finding(UNKNOWN, "scripts are not compared")
     try:
         return _OtherRows((_loaded(baseline, "baseline"), _loaded(candidate, "candidate")), None).whole()
