@@ -4,7 +4,7 @@
 set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cases=(aarch64-gcc)
+cases=(aarch64-gcc aarch64-wheel)
 
 # Measures two ceilings on a processor of qemu, and checks what the run says of it: try_rows PROCESSOR MODEL ISA. The ceilings
 # of memory read and write gigabytes, for which an emulated launch takes so long that it counts as hung.
@@ -41,6 +41,20 @@ case_aarch64_gcc() {
   local cannot='*DeathTest.*:CampaignTest.*:Process.ThreadsHaveStacks*:CpuDevice.AsksForHugePages'
   try_run --in /src "qemu-aarch64-static -cpu max,sve512=on build/tests/ridgebench_tests --gtest_brief=1 --gtest_filter='-$cannot'"
   try_says "builds without a warning; rows on NEON and on SVE, and the unit tests, in $((SECONDS - built)) s of emulation"
+}
+
+# The wheel, from the compiler and the emulator of Debian and without libraries for arm64: it has what it needs beside it.
+case_aarch64_wheel() {
+  local program="qemu-aarch64-static -L /usr/aarch64-linux-gnu wheel/ridgebench/tree/bin/ridgebench"
+  try_system bookworm
+  try_install g++-aarch64-linux-gnu cmake ninja-build git ca-certificates python3-venv qemu-user-static
+  try_clone /src
+  try_run --in /src "python3 -m venv /venv && CMAKE_ARGS='--toolchain /src/cmake/toolchains/aarch64-linux-gnu.cmake -DRIDGEBENCH_CUDA=OFF' \
+    /venv/bin/pip wheel --no-deps --wheel-dir dist ."
+  try_run --in /src "python3 -m zipfile -e dist/ridgebench-*_aarch64.whl wheel && chmod +x wheel/ridgebench/tree/bin/*"
+  try_run --in /src "$program --version && $program predict matmul n:4096 --format bf16 --on h100"
+  try_run --in /src "$program run --filter '^fma_peak/' --budget 60 --out run || [[ \$? == 3 ]]; $program verify run"
+  try_says "$(basename "$system"/src/dist/*.whl) measures a ceiling under qemu"
 }
 
 try_main "$@"

@@ -3,7 +3,8 @@
 set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cases=(debian-12 debian-13 ubuntu-22.04 ubuntu-24.04 debian-11 debian-12-user debian-12-no-python tarball binary deb wheel)
+cases=(debian-12 debian-13 ubuntu-22.04 ubuntu-24.04 debian-11 debian-12-user debian-12-no-python tarball)
+cases+=(binary deb wheel binary-13 deb-13 wheel-13)
 drawing=(python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema)
 
 # Fails unless a results folder of the system is sound and has a picture: try_results PROGRAM FOLDER
@@ -86,33 +87,46 @@ try_program() {
   try_results "$1" /home/tester/run
 }
 
-case_binary() {
+# The binary archive: binary SUITE
+binary() {
   local tarball
   tarball=$(try_artifact 'ridgebench-.*-linux-.*\.tar\.gz')
-  try_system bookworm
+  try_system "$1"
   tar -C "$system/opt" -xf "$tarball"
   try_program "/opt/$(cd "$system/opt" && echo ridgebench-*/bin/ridgebench)"
 }
 
-case_deb() {
+# The Debian package: deb SUITE
+deb() {
   local package
   package=$(try_artifact 'ridgebench.*\.deb')
-  try_system bookworm
+  try_system "$1"
   cp "$package" "$system/tmp/"
   try_install "/tmp/$(basename "$package")"
   try_program ridgebench
 }
 
-case_wheel() {
+# The wheel, and the lines of the README that need no checkout: wheel SUITE
+wheel() {
   local wheel
   wheel=$(try_artifact 'ridgebench-.*\.whl')
-  try_system bookworm
+  try_system "$1"
   try_install python3 python3-venv
   cp "$wheel" "$system/tmp/"
-  try_run --user --in /home/tester "python3 -m venv venv; venv/bin/pip install -q '/tmp/$(basename "$wheel")[plot]'"
+  try_run --user --in /home/tester "python3 -m venv venv; venv/bin/pip install -q '/tmp/$(basename "$wheel")[plot,gate]'"
   try_run --user --in /tmp "export PATH=/home/tester/venv/bin:\$PATH
-    ridgebench run --budget 10 --out /home/tester/run; ridgebench plot /home/tester/run; ridgebench predict table --on h100 --format bf16"
+    ridgebench run --budget 10 --out /home/tester/run; ridgebench plot /home/tester/run; ridgebench predict table --on h100 --format bf16
+    ridgebench predict matmul 4096 --format bf16 --on h100; ridgebench explain /home/tester/run; code=0
+    ridgebench gate --reader csv --baseline \"printf 'name,value\nsum,1\n'\" --candidate \"printf 'name,value\nsum,1.05\n'\" || code=\$?
+    [[ \$code == 4 ]]"
   try_results /home/tester/venv/bin/ridgebench /home/tester/run
 }
+
+case_binary() { binary bookworm; }
+case_binary_13() { binary trixie; }
+case_deb() { deb bookworm; }
+case_deb_13() { deb trixie; }
+case_wheel() { wheel bookworm; }
+case_wheel_13() { wheel trixie; }
 
 try_main "$@"
