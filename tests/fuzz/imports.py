@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "roofline"))
@@ -80,8 +80,16 @@ def command(kind: str, path: Path, out: Path, source: random.Random) -> list[str
 
 
 def work(operation: str, shape: str, name: str, device: str) -> dict:
-    """Stands for the binary, whose answers are tested elsewhere: a process per file would be the slowest part."""
-    return {"flops": 2.0, "bytes": 4.0, "shape": {"n": 1}}
+    """Stands for the binary, whose answers are tested elsewhere: a process per file would be the slowest part.
+
+    A product has its own FLOPs and bytes, to which `import` holds those of the file.
+    """
+    try:
+        sizes = dict(part.split(":") for part in shape.split("/"))
+        m, n, k = (float(sizes[dimension]) for dimension in "mnk")
+    except (KeyError, ValueError):
+        return {"flops": 2.0, "bytes": 4.0, "shape": {"n": 1}}
+    return {"flops": 2 * m * n * k, "bytes": (4 if name == "fp32" else 2) * (m * k + k * n + m * n), "shape": {"n": 1}}
 
 
 def share(collective: str, ranks: int) -> float:
@@ -92,6 +100,15 @@ def share(collective: str, ranks: int) -> float:
 def no_program(*_: str, **__: float) -> dict:
     """Stands for the binary that cannot be started."""
     raise ResultsError("the program is not installed")
+
+
+STAND_INS = {"predict": work, "asked": no_program, "sent_by_a_rank": share}  # for functions of ridgebench.data.program
+
+
+def replace_program(replace: Callable[[object, str, object], None] = setattr) -> None:
+    """Puts the stand-ins in place of the binary."""
+    for name, function in STAND_INS.items():
+        replace(asked, name, function)
 
 
 def outcome(words: list[str], out: Path) -> str:
@@ -140,7 +157,7 @@ def fuzz(kind: str, seed: int, inputs: int) -> tuple[int, int, list[str]]:
     source, tried, accepted, faults = random.Random(seed), 0, 0, []
     files = [(FILES / name).read_bytes() for name in SEEDS[kind][0]]
     warnings.simplefilter("ignore")  # as ridgebench.base.streams does for every command
-    asked.predict, asked.sent_by_a_rank = work, share
+    replace_program()
     with tempfile.TemporaryDirectory(prefix="ridgebench-fuzz-") as folder:
         path = Path(folder) / "file"
         while tried < inputs:

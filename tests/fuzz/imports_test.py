@@ -8,8 +8,7 @@ SEED, INPUTS = 1, 150
 
 @pytest.fixture(autouse=True)
 def no_binary(monkeypatch):
-    monkeypatch.setattr(imports.asked, "predict", imports.work)  # and back, after fuzz() has set it
-    monkeypatch.setattr(imports.asked, "sent_by_a_rank", imports.share)
+    imports.replace_program(monkeypatch.setattr)  # and back, after fuzz() has set them
 
 
 @pytest.mark.parametrize("kind", imports.SEEDS)

@@ -65,7 +65,7 @@ def words_for(kind: str, data: bytes, folder: Path) -> list[str]:
         if kind == "judged":
             rows = (path / "records.jsonl").read_text("utf-8").splitlines(keepends=True)
             (path / "records.jsonl").write_text("".join(rows[:JUDGED_ROWS]), "utf-8")
-        (path / DAMAGED[kind]).write_bytes(data)
+        (path / DAMAGED[kind]).write_bytes(data + b"\n")  # the reader drops a last line that was cut off
     else:
         path.write_bytes(data)
     if kind in imports.SEEDS:
@@ -136,8 +136,7 @@ def search(kind: str, options: list[str]) -> None:
             raise AssertionError(wrong)
 
     warnings.simplefilter("ignore")  # as ridgebench.base.streams does for every command
-    imports.asked.predict, imports.asked.asked = imports.work, imports.no_program
-    imports.asked.sent_by_a_rank = imports.share
+    imports.replace_program()
     folders = [] if any(Path(option).is_file() for option in options) else [copies(kind)]
     one(corpus(kind)[0].read_bytes())  # compiles the schemas
     atheris.Setup([sys.argv[0], *options, *folders], one)

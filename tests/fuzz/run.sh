@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/tools.sh
 program=(records environment sheets models shapes configs)
-python=(gbench nvbench ncu cutlass triton csv map environment_py records_py compared tolerances configs_py judged)
+python=(gbench nvbench ncu cutlass triton llama-bench torch-profiler nccl-tests nvbandwidth csv map environment_py records_py compared tolerances configs_py judged)
 seconds=${1:-600}
 chosen=("${@:2}")
 [[ ${#chosen[@]} -gt 0 ]] || chosen=("${program[@]}" "${python[@]}")
