@@ -1,5 +1,5 @@
-// The 2-norm of two numbers. std::hypot needs glibc 2.35, and the numbers here are far from the limits
-// of a double.
+// The 2-norm of two numbers. std::hypot needs glibc 2.35, and the numbers here are far from the
+// limits of a double.
 #pragma once
 
 #include <cmath>

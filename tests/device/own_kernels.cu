@@ -63,34 +63,36 @@ const Registration honest(named("honest"),
                             twice<<<grid_of(n), kThreads, 0, stream>>>(x, y, n);
                           }));
 
-const Registration returns_if_written(
-    named("returns_if_written"),
-    bound([](cudaStream_t stream, const float* x, float* y, std::int64_t n) {
-      look<<<1, 1, 0, stream>>>(y, n);
-      twice_unless_written<<<grid_of(n), kThreads, 0, stream>>>(x, y, n);
-    }));
+const Registration returns_if_written(named("returns_if_written"),
+                                      bound([](cudaStream_t stream, const float* x, float* y,
+                                               std::int64_t n) {
+                                        look<<<1, 1, 0, stream>>>(y, n);
+                                        twice_unless_written<<<grid_of(n), kThreads, 0, stream>>>(
+                                            x, y, n);
+                                      }));
 
-const Registration remembers(
-    named("remembers"), bound([](cudaStream_t stream, const float* x, float* y, std::int64_t n) {
-      static std::map<const float*, int> launches;
-      if (++launches[x] <= 3) twice<<<grid_of(n), kThreads, 0, stream>>>(x, y, n);
-    }));
+const Registration remembers(named("remembers"), bound([](cudaStream_t stream, const float* x,
+                                                          float* y, std::int64_t n) {
+                               static std::map<const float*, int> launches;
+                               if (++launches[x] <= 3)
+                                 twice<<<grid_of(n), kThreads, 0, stream>>>(x, y, n);
+                             }));
 
-const Registration other_stream(
-    named("other_stream"), bound([](cudaStream_t, const float* x, float* y, std::int64_t n) {
-      static const cudaStream_t other = [] {
-        cudaStream_t made = nullptr;
-        check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
-        return made;
-      }();
-      twice<<<grid_of(n), kThreads, 0, other>>>(x, y, n);
-    }));
+const Registration other_stream(named("other_stream"),
+                                bound([](cudaStream_t, const float* x, float* y, std::int64_t n) {
+                                  static const cudaStream_t other = [] {
+                                    cudaStream_t made = nullptr;
+                                    check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+                                    return made;
+                                  }();
+                                  twice<<<grid_of(n), kThreads, 0, other>>>(x, y, n);
+                                }));
 
-const Registration writes_input(
-    named("writes_input"), bound([](cudaStream_t stream, const float* x, float* y, std::int64_t n) {
-      twice<<<grid_of(n), kThreads, 0, stream>>>(x, y, n);
-      write_input<<<1, 1, 0, stream>>>(const_cast<float*>(x));
-    }));
+const Registration writes_input(named("writes_input"), bound([](cudaStream_t stream, const float* x,
+                                                                float* y, std::int64_t n) {
+                                  twice<<<grid_of(n), kThreads, 0, stream>>>(x, y, n);
+                                  write_input<<<1, 1, 0, stream>>>(const_cast<float*>(x));
+                                }));
 
 }  // namespace
 }  // namespace own_kernels

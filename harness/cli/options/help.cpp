@@ -26,8 +26,8 @@ struct HelpPage {
 const std::vector<HelpPage> kPages = {
     {"ridgebench run",
      {"--retry", "--shapes", "--training", "--regime", "--seed", "--fill", "--no-early",
-      "--no-plot", "--take-turns", "--hang-limit", "--no-restart", "--junit", "--roof",
-      "--problem", "--fingerprint"},
+      "--no-plot", "--take-turns", "--hang-limit", "--no-restart", "--junit", "--roof", "--problem",
+      "--fingerprint"},
      {"--op matmul --format bf16 --shape 4096", "--profile quick --budget 60"}},
     {"ridgebench list", {}, {"--op matmul,dot --format fp32"}},
     {"ridgebench duel",

@@ -37,8 +37,8 @@ std::set<std::string> newer_keys() {
   return names;
 }
 
-// True for a value that the first records of version 2 lack: the processes of a ratio that depends on
-// the clock, and the interval of joules over three processes.
+// True for a value that the first records of version 2 lack: the processes of a ratio that depends
+// on the clock, and the interval of joules over three processes.
 bool is_younger(std::string_view place) {
   return place.find("full_clock.") != place.npos || place.find("capped.") != place.npos ||
          place.find(".energy_ci_") != place.npos;
