@@ -241,3 +241,8 @@ def test_a_folder_holds_one_kind_of_results(measured):
     folder, _ = measured
     refused(train(*SIZES, *QUICK, "--out", folder), "already holds a step")
     refused(ridgebench("run", "--device", "cpu", "--op", "relu", "--out", folder), "holds step.jsonl")
+
+
+def test_the_simulated_device_runs_a_step_once(tmp_path):
+    done = train(*SIZES, "--device", "sim", "--seconds", "0.05", "--out", tmp_path / "out")
+    assert (done.returncode, step_of(tmp_path / "out")["status"]) == (OK, "ok"), done.stdout
