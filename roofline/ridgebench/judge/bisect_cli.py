@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.base.children import end, tied
+from ridgebench.base.children import answered, end, tied
 from ridgebench.base.command_line import OK, ROW_FAILED, UNDECIDED, USAGE, CommandError, Parser, number_within
 from ridgebench.base.files import malformed, parse_json, read, write_at_once
 from ridgebench.base.interruption import held
@@ -48,7 +48,7 @@ Examples:
 def _git(*words: str) -> str:
     """What git prints. Raises CommandError with its last line."""
     try:
-        done = subprocess.run(["git", *words], capture_output=True, text=True, errors="replace", check=False)
+        done = answered(["git", *words], text=True, errors="replace")
     except OSError as error:
         raise CommandError(f"cannot run git: {error.strerror}", USAGE) from None
     if done.returncode != 0:
@@ -124,12 +124,20 @@ class _Search:
         done, failed = tree.with_suffix(".built"), tree.with_suffix(".failed")
         if not done.exists() and not failed.exists():
             say(f"building {self.named(number)}")
-            if not tree.exists():
-                _git("worktree", "prune")
-                _git("worktree", "add", "--quiet", "--detach", str(tree), self.commits[number])
+            self.check_out(number)
             code = self.start_build(tree, log)
             (failed if code else done).touch()
         return done.exists()
+
+    def check_out(self, number: int) -> None:
+        """Makes the tree of a commit, unless a whole one exists: a git that was killed left half of one, and its lock."""
+        tree, whole = self.tree(number), self.tree(number).with_suffix(".whole")
+        if whole.exists():
+            return
+        shutil.rmtree(tree, ignore_errors=True)
+        _git("worktree", "prune")
+        _git("worktree", "add", "--force", "--force", "--quiet", "--detach", str(tree), self.commits[number])
+        whole.touch()
 
     def start_build(self, tree: Path, log: Path) -> int:
         process = None

@@ -1,6 +1,7 @@
 """`gate bisect`: its search, its error rate, and whole searches in a made-up repository."""
 
 import json
+import shutil
 import subprocess
 
 import numpy as np
@@ -115,6 +116,19 @@ def test_a_search_that_was_interrupted_builds_and_measures_nothing_twice(reposit
     done = repository.bisect()
     assert done.returncode == OK and "building" not in done.stderr and done.stderr.count("testing") == 1
     assert list(json.loads(path.read_text())["tested"]) == [commit for commit in whole if commit != repository.commits[5]] + [repository.commits[5]]
+
+
+def test_half_a_tree_of_a_git_that_was_killed_is_made_anew(repository):
+    """A commit whose tree lacks files does not build, and the search would go round it."""
+    for number, commit in enumerate(repository.commits):
+        tree = repository.folder / "search" / "trees" / commit
+        repository.git("worktree", "add", "--quiet", "--detach", str(tree), commit)
+        (tree / "cost").unlink()
+        (repository.folder / ".git" / "worktrees" / commit / "locked").write_text("initializing\n")
+        if number % 2:
+            shutil.rmtree(tree)
+    done = repository.bisect()
+    assert done.returncode == OK and "does not build" not in done.stdout, done.stderr
 
 
 def test_commits_that_do_not_build_leave_a_range(tmp_path):
