@@ -145,11 +145,11 @@ ExitCode run_soak(const SoakOptions& options, const std::vector<std::string>& co
   }
   static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
   auto environment = make_environment(request, read_machine(devices), command_line);
+  listen_for_signals();
   ResultsDirectory directory(options.out.empty() ? create_default_folder().string() : options.out,
                              false, kSoakFile);
   note_without_lock(directory);
   directory.write_environment(environment);
-  listen_for_signals();
   SoakReport report;
   try {
     soak(device, cases, settings, directory, report);

@@ -106,11 +106,11 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
   const doctor::Findings conditions = doctor::conditions_of(environment_request.fill, before);
   auto environment = make_environment(environment_request, before, command_line);
   doctor::add_conditions(environment, conditions);
+  listen_for_signals();
   ResultsDirectory directory(options.out.empty() ? create_default_folder().string() : options.out,
                              false, kStepFile);
   note_conditions(directory, conditions);
   directory.write_environment(environment);
-  listen_for_signals();
   const std::string folder = printable(directory.given().string());
   StepRecord record;
   Watchdog watchdog([&] {
