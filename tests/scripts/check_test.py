@@ -57,6 +57,17 @@ def test_a_check_that_fails_ends_at_its_first_error_and_the_others_run(machine):
     assert machine.calls("ctest") == [] and len(machine.calls("clang-format-19")) == 1
 
 
+@pytest.mark.parametrize("fails", ["", "--label-exclude", "--tests-regex"])
+def test_the_check_of_memory_leaves_out_the_thorough_tests_but_one(machine, fails):
+    machine.add("ctest", f'case " $* " in *" {fails or "nothing"} "*) exit 8 ;; esac')
+    done = machine.call("check.sh", "memory")
+    assert done.returncode == bool(fails), done.stderr
+    most, *random_calls = machine.calls("ctest")
+    assert most.endswith(" --label-exclude thorough")
+    assert [call.split()[-2:] for call in random_calls] == ([] if fails == "--label-exclude" else [["--tests-regex", "cli/answers/random_calls_test"]])
+    assert "cli/answers/random_calls_test" in (ROOT / "tests/CMakeLists.txt").read_text("utf-8"), "the name of a test"
+
+
 @pytest.mark.parametrize(("words", "seconds"), [([], 20), (["--fuzz", "10"], 600), (["--fuzz", "99999"], 5999940)])
 def test_a_search_takes_seconds_or_the_minutes_that_are_asked_for(machine, words, seconds):
     done = machine.call("check.sh", *words, "fuzz")
