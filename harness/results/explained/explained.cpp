@@ -108,14 +108,14 @@ class Explainer {
 
  private:
   [[nodiscard]] RowFacts facts_of(const Record& r, const JudgedRow& judged) const {
-    static const DeviceFacts kUnknown{};
+    static const DeviceFacts unknown{};
     const auto device = devices_.find(r.device);
     const auto best = fastest_.find(work_of(r));
     return {.record = &r,
             .limit = judged.bound,
             .served_by_cache = judged.served_by_cache,
             .doubted = judged.doubted,
-            .device = device == devices_.end() ? &kUnknown : &device->second,
+            .device = device == devices_.end() ? &unknown : &device->second,
             .conditions = &conditions_,
             .fastest = best == fastest_.end() ? nullptr : best->second};
   }
