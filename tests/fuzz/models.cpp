@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       sound = sound && linear.outputs > 0 && linear.inputs > 0 && linear.active <= linear.experts;
     }
     if (!sound) std::abort();
+    ++g_inputs_read;
   } catch (const ridgebench::UsageError&) {
     return 0;
   }

@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   } catch (const ridgebench::UsageError&) {
     return 0;
   }
+  ++g_inputs_read;
   if (to_json(ridgebench::parse_record(written, "again")).dump() != written) std::abort();
   return 0;
 }

@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
     const ridgebench::Selection selection(names, ridgebench::Registry::instance());
     if (selection.names_shapes() == names.shapes.empty()) std::abort();
+    ++g_inputs_read;
   } catch (const ridgebench::UsageError&) {
     return 0;
   }

@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     bool sound = sheet.sms > 0 && sheet.memory.bandwidth_bytes_per_s > 0 && !sheet.peaks.empty();
     for (const ridgebench::Peak& peak : sheet.peaks) sound = sound && peak.flops_per_s > 0;
     if (!sound) std::abort();
+    ++g_inputs_read;
   } catch (const ridgebench::UsageError&) {
     return 0;
   }
