@@ -11,6 +11,7 @@ Exit codes: 0, 2 usage, 6 a try failed.
 """
 
 import argparse
+import json
 import os
 import random
 import shlex
@@ -37,6 +38,9 @@ DUEL = ("naive", "streaming", "--device", "cpu", "--op", "relu", "--format", "fp
         "--processes", "4")  # fmt: skip
 GATE = ("--reader", "csv", "--pairs", "10", "--baseline", "sh -c 'sleep 0.05; echo name,value; echo a,1'",
         "--candidate", "sh -c 'sleep 0.05; echo name,value; echo a,1'")  # fmt: skip
+SOAK = ("soak", "--device", "sim", "--minutes", "0.02", "--format", "bf16", "--memory", "2%")
+STEP = ("train", "--layers", "3", "--width", "64", "--batch", "16", "--device", "sim", "--seconds", "1")
+IN_PYTHON = ("--device", "sim", "--op", "thrice", "--shape", "1e4", "--budget", "1", "--no-plot")
 UNFINISHED = ("interrupted", "no end", "ended", "SHA256SUMS", "holds no row")  # what `verify` says of a run that was interrupted
 KERNELS = """
 #include "kernels/common/interface/kernel.hpp"
@@ -53,6 +57,28 @@ const Registration own({.operation = "twice", .name = "own", .engine = Engine::m
                          return [=, n = s["n"]] { for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i]; };
                        });
 }  // namespace
+"""
+PYTHON_KERNEL = """
+import numpy as np
+import ridgebench
+
+thrice = ridgebench.operation("thrice", "x[n] -> y[n]", lambda x: 3 * x, flops=lambda n: n, formats=["fp32"])
+
+@ridgebench.kernel(thrice)
+def own(x, y):
+    np.multiply(x, 3, out=y)
+
+if __name__ == "__main__":
+    import sys
+    ridgebench.measure(own, "n:10000", device="cpu", out=sys.argv[1], seconds=1)
+"""
+PROBLEM = {
+    "name": "scale", "op_type": "scaling", "axes": {"M": {"type": "var"}}, "inputs": {"x": {"shape": ["M"], "dtype": "float32"}},
+    "outputs": {"y": {"shape": ["M"], "dtype": "float32"}}, "reference": "def run(x):\n    return 2 * x\n"}  # fmt: skip
+WORKLOAD = {"uuid": "one", "axes": {"M": 5}, "inputs": {"x": {"type": "random"}}}
+BENCH = """#!/bin/sh
+sleep 0.02
+printf "name,value\\nsum,%s\\n" "$(cat "$(dirname "$0")/cost")"
 """
 BENCHMARK = '{"benchmarks": [{"name": "BM/1", "real_time": 5.0, "cpu_time": 5.0, "time_unit": "ns", "iterations": 9}]}'
 
@@ -78,6 +104,11 @@ class Trial:
         (folder / "own.cpp").write_text(KERNELS)
         compiler = [os.environ.get("CXX", "g++"), "-std=c++20", "-shared", "-fPIC", "-O1", f"-I{ROOT}"]
         subprocess.run([*compiler, folder / "own.cpp", "-o", folder / "libown.so"], check=True)
+        (folder / "own.py").write_text(PYTHON_KERNEL)
+        (folder / "problem").mkdir()
+        (folder / "problem/definition.json").write_text(json.dumps(PROBLEM))
+        (folder / "problem/workload.jsonl").write_text(json.dumps(WORKLOAD) + "\n")
+        commit_four(folder / "repository")
         (folder / "fleet").mkdir()
         for node in range(3):
             shutil.copytree(self.run, folder / "fleet" / f"node{node}")
@@ -94,8 +125,15 @@ class Trial:
                     f"--benchmark_out={out / 'gb.json'}"],
             "run --load": [*run, f"--load={self.folder / 'libown.so'}", *OWN, "--out", out / "run"],
             "run --concurrent": [*run, "--concurrent", "--filter", "^relu/naive/(fp32|bf16)/", "--budget", "4", "--out", out / "node"],
+            "run --load PYTHON": [*run, f"--load={self.folder / 'own.py'}:own", *IN_PYTHON, "--out", out / "run"],
+            "script of kernels": ["env", f"RIDGEBENCH_LIBRARY={self.program.parents[1] / 'libridgebench.so'}",
+                                  ROOT / "scripts/python.sh", self.folder / "own.py", out / "run"],
+            "soak": [self.program, *SOAK, "--out", out / "soak"],
+            "step": [self.program, "step", *STEP, "--out", out / "step"],
             "duel": [self.program, "duel", *DUEL, "--out", out / "duel"],
             "gate": [self.program, "gate", *GATE, "--out", out / "session", "--junit", out / "gate.xml", "--json", out / "gate.json"],
+            "gate bisect": ["env", f"GIT_DIR={self.folder / 'repository/.git'}", self.program, "gate", "bisect", "HEAD~3..HEAD",
+                            "--reader", "csv", "--out", out / "search", "--", "sleep", "0.05", "--", "./bench"],
             "baseline check --run": [self.program, "baseline", "check", baseline, "--run", "--device", "sim", "--budget", "2",
                                      "--out", out / "check", "--json", out / "check.json"],
             "plot": [self.program, "plot", self.run, "--out", out / "figures"],
@@ -105,10 +143,24 @@ class Trial:
             "fleet collect": [self.program, "fleet", "collect", out / "fleet"],
             "export": [self.program, "export", self.run, "--csv", "--out", out / "rows.csv"],
             "import": [self.program, "import", "gbench", self.folder / "gbench.json", "--format", "fp32", "--out", out / "imported"],
+            "import problem": [self.program, "import", "problem", self.folder / "problem", "--out", out / "problem"],
             "doctor": [self.program, "doctor", "--json"],
             "gpu_check.sh": ["env", f"WORK={out / 'work'}", f"OUT={out / 'out'}", f"PREBUILT={self.program.parent}", check,
                              "right", "--rehearse", "--stages", "machine,smoke,ceilings"],
         }  # fmt: skip
+
+
+def commit_four(folder: Path) -> None:
+    """Makes a repository of four commits, of which the third is slower."""
+    git = ["git", "-C", str(folder), "-c", "user.name=trial", "-c", "user.email=trial@example.org"]
+    folder.mkdir()
+    subprocess.run([*git, "init", "-q"], check=True)
+    (folder / "bench").write_text(BENCH)
+    (folder / "bench").chmod(0o755)
+    for number, cost in enumerate(("1.00", "1.001", "1.1", "1.11")):
+        (folder / "cost").write_text(cost)
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-qm", f"change {number}"], check=True)
 
 
 def marked(mark: str) -> list[int]:
