@@ -1,6 +1,7 @@
 #include "harness/measure/buffers.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "harness/device/isolated/shared_memory.hpp"
 #include "kernels/common/ceil_div.hpp"
@@ -42,6 +43,17 @@ constexpr std::uint32_t kOwnStreams = 0x80000000;
 
 DeviceMemory::Region region_of(const Operand& operand, void* data) {
   return {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())};
+}
+
+std::vector<DeviceMemory::Region> gaps_of(const Operand& operand, void* data) {
+  std::vector<DeviceMemory::Region> gaps;
+  const auto& [length, stride] = operand.rows;
+  const std::int64_t size = info(operand.format).storage_bytes;
+  for (std::int64_t first = length; stride > length && first < operand.elements; first += stride) {
+    gaps.emplace_back(static_cast<std::byte*>(data) + first * size,
+                      static_cast<std::size_t>((stride - length) * size));
+  }
+  return gaps;
 }
 
 bool has_own_values(const Operand& operand) {
@@ -189,6 +201,7 @@ std::vector<BufferSet> Buffers::carve(std::size_t sets, Cursors cursors) {
                                : cursors.inputs[static_cast<std::size_t>(operand.format)];
       result[set].push_back(cursor);
       if (is_apart(operand)) guards_.emplace_back(cursor + bytes, room(operand) - bytes);
+      if (operand.is_output()) std::ranges::copy(gaps_of(operand, cursor), std::back_inserter(guards_));
       cursor += room(operand);
     }
   }
@@ -241,6 +254,10 @@ void Buffers::forget_outputs() {
 
 void Buffers::poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions) {
   memory.set(regions, kPoisonByte);
+}
+
+void Buffers::guard_gaps(DeviceMemory& memory, std::span<const DeviceMemory::Region> gaps) {
+  if (!gaps.empty()) memory.set(gaps, kGuardByte);
 }
 
 bool Buffers::guards_intact() { return device_->memory().holds(guards_, kGuardByte); }

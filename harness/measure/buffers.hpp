@@ -2,6 +2,7 @@
 // outputs. A rotation over many sets thus costs one fill. If memory is short, the class frees
 // inputs of other formats and fills them again later. Outputs lie between guard zones, and so do
 // inputs with values of their own: those that are updated in place or do not follow the run's fill.
+// What lies between the rows of an output is a guard zone too.
 #pragma once
 
 #include <array>
@@ -20,6 +21,9 @@ using BufferSet = std::vector<void*>;
 
 // The bytes of an operand that begins at `data`.
 DeviceMemory::Region region_of(const Operand& operand, void* data);
+
+// The bytes between the rows of an operand that begins at `data`, which no launch touches.
+std::vector<DeviceMemory::Region> gaps_of(const Operand& operand, void* data);
 
 // True for an input that no other operand can share.
 bool has_own_values(const Operand& operand);
@@ -87,6 +91,8 @@ class Buffers {
 
   // Fills regions with NaN.
   static void poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions);
+  // Makes guard zones of the gaps of outputs that were filled with NaN.
+  static void guard_gaps(DeviceMemory& memory, std::span<const DeviceMemory::Region> gaps);
 
   [[nodiscard]] Fill fill() const { return fill_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }

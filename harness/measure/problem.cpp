@@ -16,10 +16,10 @@ Problem::Problem(const Operation& of, Shape size, FormatPair formats)
       outputs(outputs_of(of, shape, format)),
       work{of.flops(shape), bytes(of, shape, format)},
       terms(of.reduction(shape)),
-      rows(ceil_div(outputs.front().operand.elements, outputs.front().row_length)) {
+      rows(ceil_div(outputs.front().operand.used_elements(), outputs.front().row_length)) {
   for (const Output& output : outputs) {
     row_elements += output.row_length;
-    elements += output.operand.elements;
+    elements += output.operand.used_elements();
   }
 }
 

@@ -29,7 +29,7 @@ struct Problem {
   double terms;                   // of an element of an output
   std::int64_t rows;              // of each output
   std::int64_t row_elements = 0;  // of a row of all outputs together
-  std::int64_t elements = 0;      // of all outputs together
+  std::int64_t elements = 0;      // of the rows of all outputs together
 };
 
 }  // namespace ridgebench

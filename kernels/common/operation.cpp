@@ -40,13 +40,13 @@ void look_up(const void* data, std::int64_t first, std::span<double> out) {
 
 double bytes_written(const std::vector<Operand>& operands) {
   double sum = 0;
-  for (const Operand& operand : operands) sum += operand.is_output() ? operand.bytes() : 0;
+  for (const Operand& operand : operands) sum += operand.is_output() ? operand.used_bytes() : 0;
   return sum;
 }
 
 double bytes_moved(const std::vector<Operand>& operands) {
   double sum = bytes_written(operands);
-  for (const Operand& operand : operands) sum += operand.is_input() ? operand.bytes() : 0;
+  for (const Operand& operand : operands) sum += operand.is_input() ? operand.used_bytes() : 0;
   return sum;
 }
 
@@ -89,6 +89,10 @@ void View::read(std::int64_t first, std::span<double> out) const {
   }
 }
 
+View View::from(std::int64_t first) const {
+  return {static_cast<const std::byte*>(data) + first * info(format).storage_bytes, format};
+}
+
 FormatPair parse_format(std::string_view text, std::span<const Operation* const> operations) {
   std::vector<std::string> allowed;
   for (const Operation* operation : operations) {
@@ -121,11 +125,18 @@ Shape unit_shape(const Operation& operation) {
 }
 
 std::int64_t Output::length_of(std::int64_t row) const {
+  if (operand.rows.stride > 0) return row_length;
   return std::min(row_length, operand.elements - row * row_length);
 }
 
 Shape parse_shape(std::string_view text, const Operation& operation) {
-  Shape shape = parse_shape(text, operation.dimensions, operation.has_layout, operation.attributes);
+  std::vector<std::string> optional;
+  for (const auto& [name, usual] : operation.optional_dimensions) optional.push_back(name);
+  Shape shape = parse_shape(text, operation.dimensions, operation.has_layout, operation.attributes,
+                            optional);
+  for (const auto& [name, usual] : operation.optional_dimensions) {
+    if (shape.size_or(name, 0) == usual(shape)) shape = shape.without(name);
+  }
   if (operation.refuses) {
     if (const auto reason = operation.refuses(shape)) {
       throw UsageError(fmt::format("{} of shape {}: {}", operation.name, shape.text(), *reason));
@@ -140,11 +151,11 @@ std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, F
   const std::vector<Operand> operands = operation.operands(shape, format);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i].is_output()) continue;
-    const std::int64_t elements = operands[i].elements;
+    const std::int64_t elements = operands[i].used_elements();
     std::int64_t length = operation.row_length(shape);
     if (outputs.empty()) {
       rows = ceil_div(elements, length);
-    } else if (elements == outputs.front().operand.elements) {
+    } else if (elements == outputs.front().operand.used_elements()) {
       length = outputs.front().row_length;
     } else if (elements % rows == 0) {
       length = elements / rows;
@@ -152,6 +163,11 @@ std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, F
       throw std::logic_error(
           fmt::format("output {} of {} has {} elements, which are no {} rows of one length",
                       operands[i].name, operation.name, elements, rows));
+    }
+    if (operands[i].rows.stride > 0 && operands[i].rows.length != length) {
+      throw std::logic_error(
+          fmt::format("output {} of {} has rows of {} elements, and the reference rows of {}",
+                      operands[i].name, operation.name, operands[i].rows.length, length));
     }
     outputs.push_back({i, operands[i], length});
   }

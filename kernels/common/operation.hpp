@@ -21,18 +21,34 @@ namespace ridgebench {
 // `updated`: read and then written in the same place.
 enum class Access : std::uint8_t { read, written, updated };
 
+// Rows of an operand that do not follow each other: from each multiple of `stride` on, `length`
+// elements belong to a row, and no launch touches the others. stride 0: no such others exist.
+struct Rows {
+  std::int64_t length = 0;
+  std::int64_t stride = 0;
+};
+
 struct Operand {
   std::string name;
-  std::int64_t elements;
+  std::int64_t elements;  // in memory, a multiple of rows.stride
   Format format;
   Access access = Access::read;
   Values values = {};  // of an operand that is read
   // Elements of an input that one row of the outputs reads: row r those from r * by_row on. 0: each
   // row may read any of them.
   std::int64_t by_row = 0;
+  Rows rows = {};
 
+  // In memory.
   [[nodiscard]] double bytes() const {
     return static_cast<double>(elements) * info(format).storage_bytes;
+  }
+  // Elements that belong to the operation, which a launch reads or writes.
+  [[nodiscard]] std::int64_t used_elements() const {
+    return rows.stride == 0 ? elements : elements / rows.stride * rows.length;
+  }
+  [[nodiscard]] double used_bytes() const {
+    return static_cast<double>(used_elements()) * info(format).storage_bytes;
   }
   // An operand that is updated in place is in both.
   [[nodiscard]] bool is_input() const { return access != Access::written; }
@@ -47,6 +63,8 @@ struct View {
   [[nodiscard]] double operator[](std::int64_t index) const;
   // Elements first .. first + out.size() - 1; much faster than one by one.
   void read(std::int64_t first, std::span<double> out) const;
+  // The elements from `first` on.
+  [[nodiscard]] View from(std::int64_t first) const;
 };
 
 // One output element by the reference: its value and the 2-norm of the terms whose sum it is. A
@@ -104,10 +122,18 @@ struct Ceiling {
   bool sweep = false;
 };
 
+// A dimension that a shape may state after the others. A shape that states none, or the usual size,
+// is the plain problem, which every technique serves.
+struct OptionalDimension {
+  std::string name;
+  std::function<std::int64_t(const Shape&)> usual;
+};
+
 struct Operation {
   std::string name;
   // Names of the dimensions in order; a shape text with one number sets all of them.
   std::vector<std::string> dimensions;
+  std::vector<OptionalDimension> optional_dimensions = {};
   bool has_layout = false;
   // An operation that a training or decoding step needs besides matmul, relu and gelu. A profile
   // leaves it out unless the user names it.
@@ -152,8 +178,8 @@ struct Operation {
   std::string loaded_from = {};
 };
 
-// Reads the text form of a shape of the operation. Throws UsageError, also for sizes that the
-// operation refuses.
+// Reads the text form of a shape of the operation, and leaves out optional dimensions of the usual
+// size. Throws UsageError, also for sizes that the operation refuses.
 Shape parse_shape(std::string_view text, const Operation& operation);
 
 // Reads a format that one of the operations has. Throws UsageError that lists theirs.
@@ -170,10 +196,14 @@ struct Output {
 
   // Elements of row `row`: the last one may be short.
   [[nodiscard]] std::int64_t length_of(std::int64_t row) const;
+  // Elements in memory from a row to the next.
+  [[nodiscard]] std::int64_t row_stride() const {
+    return operand.rows.stride == 0 ? row_length : operand.rows.stride;
+  }
 };
 
 // In the order of the operands. Throws std::logic_error if an output has another number of rows
-// than the first.
+// than the first, or if its rows in memory have another length than those of the reference.
 std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, FormatPair format);
 
 // Compulsory bytes: each input read once, each output written once, unless the operation states

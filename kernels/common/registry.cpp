@@ -101,6 +101,11 @@ void check_operation(const Operation& operation) {
   for (const std::string& dimension : operation.dimensions) {
     check_name(file, "a dimension of ", operation.name, dimension);
   }
+  if (!operation.optional_dimensions.empty()) {
+    reject(file, fmt::format("operation {} has optional dimensions, which only operations of the "
+                             "program have",
+                             operation.name));
+  }
   check_attributes(operation);
   for (const FormatPair format : operation.formats) {
     if (format.a == Format::int32 || format.b == Format::int32) {
@@ -173,6 +178,13 @@ bool twins(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Imple
 std::optional<std::string> Implementation::unsupported(const Machine& machine,
                                                        const Shape& shape) const {
   if (lacks_isa) return fmt::format("this processor is not {}", name(technique.isa));
+  if (operation != nullptr && !technique.optional_dimensions) {
+    for (const auto& [dimension, usual] : operation->optional_dimensions) {
+      if (shape.size_or(dimension, 0) > 0) {
+        return fmt::format("{} does not serve dimension {}", technique.name, dimension);
+      }
+    }
+  }
   if (technique.supports == nullptr) return std::nullopt;
   return technique.supports(machine, shape, format);
 }

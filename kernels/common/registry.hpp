@@ -65,6 +65,8 @@ struct Technique {
   double (*workspace_bytes)(const Machine&, const Shape&) = nullptr;
   // The order of its additions, and so the last bits, may differ from run to run.
   bool order_dependent = false;
+  // It serves shapes with optional dimensions of its operation, which `supports` may still refuse.
+  bool optional_dimensions = false;
   // Filled in by the registry: name of the file that `--load` took the technique from; empty for
   // those of the program.
   std::string loaded_from = {};

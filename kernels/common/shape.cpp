@@ -64,10 +64,18 @@ std::string names_of(const std::vector<Shape::Attribute>& attributes) {
   return names;
 }
 
-// Says why this operation lacks a dimension that other libraries have.
-std::string_view why_not(std::string_view label) {
-  if (label == "batch" || label == "b") return "; a launch is one product, without a batch";
-  if (label.starts_with("ld")) return "; rows are contiguous, so that no leading dimension exists";
+bool contains(std::span<const std::string> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Says why a dimension that other libraries have is none here.
+std::string_view why_not(std::string_view label, std::span<const std::string> optional) {
+  const bool batch = label == "batch" || label == "b";
+  if (batch && contains(optional, "b")) return "; a batch of 8 is b:8";
+  if (batch) return "; a launch is one product, without a batch";
+  if (label.starts_with("ld") && optional.empty()) {
+    return "; rows are contiguous, so that no leading dimension exists";
+  }
   return "";
 }
 
@@ -78,6 +86,35 @@ void check_product(const Shape& shape) {
     throw UsageError(
         fmt::format("shape {} is too large: the product of its sizes exceeds 2^62", shape.text()));
   }
+}
+
+// ", b, lda"
+std::string names_of(std::span<const std::string> optional) {
+  return optional.empty() ? "" : fmt::format(", {}", fmt::join(optional, ", "));
+}
+
+using Sizes = std::vector<Shape::Dimension>;
+
+// The required dimensions in their order, from sizes by name or from one size for all.
+Sizes ordered_sizes(std::string_view text, const Sizes& sizes,
+                    std::span<const std::string> dimensions) {
+  const bool square =
+      sizes.size() == 1 && (sizes.front().first.empty() || sizes.front().first == "n");
+  if (!square && !sizes.empty() && sizes.front().first.empty()) {
+    throw UsageError(
+        fmt::format("shape '{}' has sizes beside a number that stands for all of them", text));
+  }
+  Sizes ordered;
+  for (const std::string& dimension : dimensions) {
+    const auto given =
+        std::ranges::find_if(sizes, [&](const auto& s) { return s.first == dimension; });
+    if (given == sizes.end() && !square) {
+      throw UsageError(fmt::format("shape '{}' lacks dimension '{}'; this operation has {}", text,
+                                   dimension, fmt::join(dimensions, ", ")));
+    }
+    ordered.emplace_back(dimension, square ? sizes.front().second : given->second);
+  }
+  return ordered;
 }
 
 }  // namespace
@@ -93,6 +130,11 @@ std::int64_t Shape::operator[](std::string_view dimension) const {
   throw std::out_of_range(fmt::format("shape {} has no dimension {}", text(), dimension));
 }
 
+std::int64_t Shape::size_or(std::string_view dimension, std::int64_t otherwise) const {
+  const auto found = std::ranges::find(dimensions_, dimension, &Dimension::first);
+  return found == dimensions_.end() ? otherwise : found->second;
+}
+
 double Shape::attribute(std::string_view label) const {
   const auto found = std::ranges::find(attributes_, label, &Attribute::first);
   if (found != attributes_.end()) return found->second;
@@ -102,6 +144,12 @@ double Shape::attribute(std::string_view label) const {
 Shape Shape::with(std::vector<Attribute> attributes) const {
   Shape shape = *this;
   shape.attributes_ = std::move(attributes);
+  return shape;
+}
+
+Shape Shape::without(std::string_view dimension) const {
+  Shape shape = *this;
+  std::erase_if(shape.dimensions_, [&](const Dimension& d) { return d.first == dimension; });
   return shape;
 }
 
@@ -122,8 +170,9 @@ std::string Shape::text() const {
 }
 
 Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout,
-                  std::vector<Shape::Attribute> attributes) {
-  std::vector<Shape::Dimension> sizes;
+                  std::vector<Shape::Attribute> attributes, std::span<const std::string> optional) {
+  Sizes sizes;
+  Sizes more;
   std::optional<Layout> layout;
   if (has_layout) layout = Layout::nt;
   for (const auto& [label, value] : split(text, dimensions)) {
@@ -133,33 +182,24 @@ Shape parse_shape(std::string_view text, std::span<const std::string> dimensions
                    std::ranges::find(attributes, label, &Shape::Attribute::first);
                attribute != attributes.end()) {
       attribute->second = parse_attribute(label, value);
-    } else if (!label.empty() && std::ranges::find(dimensions, label) == dimensions.end()) {
-      throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}{}{}", label,
-                                   fmt::join(dimensions, ", "), has_layout ? ", layout" : "",
-                                   names_of(attributes), why_not(label)));
+    } else if (contains(optional, label)) {
+      more.emplace_back(label, parse_size(label, value));
+    } else if (!label.empty() && !contains(dimensions, label)) {
+      throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}{}{}{}", label,
+                                   fmt::join(dimensions, ", "), names_of(optional),
+                                   has_layout ? ", layout" : "", names_of(attributes),
+                                   why_not(label, optional)));
     } else {
       sizes.emplace_back(label, parse_size(label.empty() ? dimensions.front() : label, value));
     }
   }
-  const bool square =
-      sizes.size() == 1 && (sizes.front().first.empty() || sizes.front().first == "n");
-  if (!square && !sizes.empty() && sizes.front().first.empty()) {
-    throw UsageError(
-        fmt::format("shape '{}' has sizes beside a number that represents all of them", text));
+  Sizes ordered = ordered_sizes(text, sizes, dimensions);
+  check_product(Shape(ordered, layout));
+  for (const std::string& dimension : optional) {
+    const auto given = std::ranges::find(more, dimension, &Shape::Dimension::first);
+    if (given != more.end()) ordered.push_back(*given);
   }
-  std::vector<Shape::Dimension> ordered;
-  for (const std::string& dimension : dimensions) {
-    const auto given =
-        std::ranges::find_if(sizes, [&](const auto& s) { return s.first == dimension; });
-    if (given == sizes.end() && !square) {
-      throw UsageError(fmt::format("shape '{}' lacks dimension '{}'; this operation has {}", text,
-                                   dimension, fmt::join(dimensions, ", ")));
-    }
-    ordered.emplace_back(dimension, square ? sizes.front().second : given->second);
-  }
-  Shape shape(std::move(ordered), layout, std::move(attributes));
-  check_product(shape);
-  return shape;
+  return Shape(std::move(ordered), layout, std::move(attributes));
 }
 
 }  // namespace ridgebench

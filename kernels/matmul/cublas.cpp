@@ -1,6 +1,6 @@
 // Matrix product by cuBLASLt, the yardstick, alone and with bias and GeLU in its epilogue. `cublas`
 // runs the algorithm that the library's heuristic returns first, `cublas_tuned` the fastest of its
-// first 32 by measurement. Sums are kept in fp32. The fp8 tensor cores keep fewer bits: by default
+// first 32 by measurement. A batch is one call of the library. Sums are kept in fp32. The fp8 tensor cores keep fewer bits: by default
 // the library moves their sums to fp32 on the way, with `_fast_accum` it does not.
 #include <string>
 #include <vector>
@@ -62,7 +62,8 @@ Technique technique(const std::string& name, bool fast) {
           .accumulation_error = !fp8   ? 0
                                 : fast ? kFp8SumError
                                        : kFp8PromotedError,
-          .approximation_error = kGelu ? kGeluTanhError + (rounded ? kRoundedBeforeGelu : 0) : 0};
+          .approximation_error = kGelu ? kGeluTanhError + (rounded ? kRoundedBeforeGelu : 0) : 0,
+          .optional_dimensions = true};
 }
 
 template <bool kGelu, bool kTuned, bool kFast, class... P>

@@ -1,5 +1,7 @@
 #include "kernels/matmul/matmul.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +10,7 @@
 
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/norm.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/reference/product.hpp"
 #include "kernels/matmul/block_scales.hpp"
 
@@ -29,7 +32,7 @@ constexpr std::array<FormatPair, 9> kInputFormats{
 
 double multiply_add_flops(const Shape& s) {
   return 2.0 * static_cast<double>(s["m"]) * static_cast<double>(s["n"]) *
-         static_cast<double>(s["k"]);
+         static_cast<double>(s["k"]) * static_cast<double>(batch_of(s));
 }
 
 void product_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups& groups,
@@ -78,7 +81,9 @@ void block_scaled_rows(const Shape& s, std::span<const std::int64_t> rows, const
   product_reference(s, rows, groups, in[0], in[1], out, {scale_a, scale_b});
 }
 
-const RegisterRowsReference of_matmul{"matmul", {product_rows, true}};
+std::int64_t rows_of_c(const Shape& s) { return s["m"]; }
+
+const RegisterRowsReference of_matmul{"matmul", {product_rows, true, rows_of_c}};
 const RegisterRowsReference of_matmul_gelu{"matmul_gelu", {fused_rows, false}};
 const RegisterRowsReference of_matmul_block_scaled{"matmul_block_scaled",
                                                    {block_scaled_rows, true}};
@@ -188,10 +193,48 @@ std::vector<Shape> nt_sweep(Profile profile, Pace pace, const Machine& machine) 
   return shapes;
 }
 
+// All matrices of a batch.
+Operand matrices(const char* name, const StoredLines& lines, const Shape& s, Format format,
+                 Access access = Access::read) {
+  return {.name = name,
+          .elements = batch_of(s) * lines.elements(),
+          .format = format,
+          .access = access,
+          .rows = lines.rows()};
+}
+
 // In the layouts nt and nn, it is stored row by row.
 Operand first_matrix(const Shape& s, FormatPair f) {
-  const std::int64_t by_row = s.layout() == Layout::tn ? 0 : s["k"];
-  return {"a", s["m"] * s["k"], f.a, Access::read, {}, by_row};
+  Operand a = matrices("a", lines_of_a(s), s, f.a);
+  if (s.layout() != Layout::tn) a.by_row = lines_of_a(s).stride;
+  return a;
+}
+
+std::int64_t one(const Shape& /*shape*/) { return 1; }
+template <StoredLines (*kLinesOf)(const Shape&)>
+std::int64_t length_of_lines(const Shape& s) {
+  return kLinesOf(s).length;
+}
+
+// Why lines of a matrix overlap or take too much memory.
+std::optional<std::string> refuses_lines(const char* dimension, const StoredLines& lines,
+                                         const Shape& s) {
+  if (lines.stride < lines.length) {
+    return fmt::format("{}:{} is less than a line of {} elements; allowed: {} or more", dimension,
+                       lines.stride, lines.length, lines.length);
+  }
+  const double elements = static_cast<double>(batch_of(s)) * static_cast<double>(lines.lines) *
+                          static_cast<double>(lines.stride);
+  constexpr double kMost = kLargestProduct / sizeof(double);
+  if (elements < kMost) return std::nullopt;
+  return fmt::format("{} makes an operand of {:.3g} elements; allowed: fewer than 2^59",
+                     batch_of(s) > 1 ? "b" : dimension, elements);
+}
+
+std::optional<std::string> refuses_strides(const Shape& s) {
+  if (auto reason = refuses_lines("lda", lines_of_a(s), s)) return reason;
+  if (auto reason = refuses_lines("ldb", lines_of_b(s), s)) return reason;
+  return refuses_lines("ldc", lines_of_c(s), s);
 }
 
 }  // namespace
@@ -200,25 +243,41 @@ Operation matmul_operation() {
   return {
       .name = "matmul",
       .dimensions = {"m", "n", "k"},
+      .optional_dimensions = {{"b", one},
+                              {"lda", length_of_lines<lines_of_a>},
+                              {"ldb", length_of_lines<lines_of_b>},
+                              {"ldc", length_of_lines<lines_of_c>}},
       .has_layout = true,
       .formats = {kInputFormats.begin(), kInputFormats.end()},
       .engine = Engine::tensor,
       .flops = multiply_add_flops,
       .operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-        return {first_matrix(s, f),
-                {"b", s["k"] * s["n"], f.b},
-                {"c", s["m"] * s["n"], product_format(f), Access::written}};
+        return {first_matrix(s, f), matrices("b", lines_of_b(s), s, f.b),
+                matrices("c", lines_of_c(s), s, product_format(f), Access::written)};
       },
       .row_length = [](const Shape& s) { return s["n"]; },
       .reference = one_row_of(product_rows),
       .reduction = [](const Shape& s) { return static_cast<double>(s["k"]); },
       .shapes = sweep,
+      .refuses = refuses_strides,
   };
 }
 
+namespace {
+
+// What every other product of two matrices starts from: one product, whose lines have no gaps.
+Operation plain_product(const char* name) {
+  Operation product = matmul_operation();
+  product.name = name;
+  product.optional_dimensions.clear();
+  product.refuses = nullptr;
+  return product;
+}
+
+}  // namespace
+
 Operation matmul_gelu_operation() {
-  Operation fused = matmul_operation();
-  fused.name = "matmul_gelu";
+  Operation fused = plain_product("matmul_gelu");
   std::erase(fused.formats, FormatPair(Format::tf32x3));
   fused.flops = [](const Shape& s) {
     const double outputs = static_cast<double>(s["m"]) * static_cast<double>(s["n"]);
@@ -238,8 +297,7 @@ Operation matmul_gelu_operation() {
 }
 
 Operation matmul_block_scaled_operation() {
-  Operation scaled = matmul_operation();
-  scaled.name = "matmul_block_scaled";
+  Operation scaled = plain_product("matmul_block_scaled");
   scaled.formats = {Format::fp8_e4m3};
   // A quantiser divides a block by its largest magnitude over that of the format, so scales differ
   // from block to block. A scale of the wrong block is off by a third on average.

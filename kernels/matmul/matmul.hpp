@@ -1,4 +1,5 @@
-// Matrix-matrix product C[M,N] = A B in three layouts (kernels/common/shape.hpp), 2mnk FLOPs, and
+// Matrix-matrix product C[M,N] = A B in three layouts (kernels/common/shape.hpp), 2mnk FLOPs, also
+// as a batch and with leading dimensions (kernels/common/product_strides.hpp), and
 // the same with bias and GeLU in its epilogue, 2mnk + 21mn. Output in the input's format, fp8 in
 // bf16; mixed fp8 pairs multiply activations by gradients. With block scales, 2mnk: DeepGEMM counts
 // no multiplication by a scale either (tests/test_core.py), which is 1 in 128 of those by numbers.

@@ -1,7 +1,8 @@
 // The tensor cores, by mma.sync: one instruction of a warp multiplies 16 x 32 bytes of A by 32 x 8
 // of B, from registers to registers. Three stages of 64 bytes of k of 128 + 128 rows arrive by
 // cp.async and leave by ldmatrix. The limit is the tensor cores' rate on 8.x and 12.0, and shared
-// memory on 9.0. Only 8.9 and 12.0 multiply fp8 by it; elsewhere ptxas emulates that by fp16.
+// memory on 9.0. Only 8.9 and 12.0 multiply fp8 by it; elsewhere ptxas emulates that by fp16. Blocks
+// along z serve the products of a batch.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
@@ -43,8 +44,9 @@ __device__ void multiply_stage(float (&acc)[kWarpM][kWarpN][4], const Stage& a, 
 
 template <Layout kLayout, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
-    matmul_mma_sync(Product<A, B, Out> product, Epilogue epilogue, bool aligned_a, bool aligned_b,
-                    bool aligned_c) {
+    matmul_mma_sync(ProductBatch<A, B, Out> product, Epilogue epilogue, bool aligned_a,
+                    bool aligned_b, bool aligned_c) {
+  product.start_block();
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
   alignas(128) __shared__ Stage a[kStages];
@@ -85,17 +87,18 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
     for (int j = 0; j < kWarpN; ++j) {
       const float* const sum = &acc[i / 2][j][i % 2 * 2];
       const float pair[2] = {epilogue(sum[0], bias[2 * j]), epilogue(sum[1], bias[2 * j + 1])};
-      store_results<2>(product.c, product.n, m, n + 8 * j, pair, aligned_c);
+      store_results<2>(product.c_of_block(), product.n, product.ldc, m, n + 8 * j, pair, aligned_c);
     }
   }
 }
 
 template <Layout kLayout, class A, class B, class Out, class Epilogue>
-Launch launch(const Queue& queue, const Product<A, B, Out>& product, Epilogue epilogue) {
-  const dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
+Launch launch(const Queue& queue, const ProductBatch<A, B, Out>& product, Epilogue epilogue) {
+  dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
+  grid.z = product.batch;
   const bool aligned_a = product.a.is_vectorizable(kVectorElements<A>);
   const bool aligned_b = product.b.is_vectorizable(kVectorElements<B>);
-  const bool aligned_c = can_store_vector(product.c, product.n, 2);
+  const bool aligned_c = can_store_vector(product.c, product.n, product.ldc, 2);
   return [=, stream = stream_of(queue)] {
     matmul_mma_sync<kLayout>
         <<<grid, kStageThreads, 0, stream>>>(product, epilogue, aligned_a, aligned_b, aligned_c);
@@ -105,7 +108,7 @@ Launch launch(const Queue& queue, const Product<A, B, Out>& product, Epilogue ep
 template <class P>
 Launch bind(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
             typename P::Out* c) {
-  const Product product(shape, a, b, c);
+  const ProductBatch product(shape, a, b, c);
   if constexpr (kIsFp8<typename P::A>) {
     return launch<Layout::nt>(queue, product, Plain{});
   } else {
@@ -117,7 +120,7 @@ Launch bind(Queue& queue, const Shape& shape, const typename P::A* a, const type
 template <class P>
 Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
                  const typename P::Out* bias, typename P::Out* c) {
-  return launch<Layout::nt>(queue, Product(shape, a, b, c), BiasGelu<typename P::Out>{bias});
+  return launch<Layout::nt>(queue, ProductBatch(shape, a, b, c), BiasGelu<typename P::Out>{bias});
 }
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
@@ -125,7 +128,8 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape, 
   const bool fp8 = info(format.a).storage_bytes == 1;
   if (fp8 && mma_lacks_fp8(machine)) return mma_lacks_fp8(machine);
   if (fp8 && shape.layout() != Layout::nt) return "fp8 fragments lie along k: layout nt only";
-  return tile_grid_limit(shape["m"], shape["n"], kTile, kTile);
+  const auto reason = tile_grid_limit(shape["m"], shape["n"], kTile, kTile);
+  return reason ? reason : batch_limit(shape);
 }
 
 template <class P>
@@ -137,7 +141,8 @@ Technique technique(const std::string& operation, double approximation_error) {
           .supports = supports,
           .accumulator_bits = fp8 ? kFp8SumBits : 0,
           .accumulation_error = fp8 ? kFp8SumError : 0,
-          .approximation_error = approximation_error};
+          .approximation_error = approximation_error,
+          .optional_dimensions = true};
 }
 
 constexpr auto kProducts = Tf32Products{} + HalfProducts{} + Fp8Products{};

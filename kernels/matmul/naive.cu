@@ -1,8 +1,8 @@
 // Matrix product by its definition, one thread per element of C. Neighbouring threads of a warp
 // take neighbouring rows. In layout nt each load of A and each store to C then touches 32 rows, and
 // the L1 cache moves 32 bytes or more for every element it delivers. Its bandwidth is the limit,
-// far below any roof. The fused form adds the bias and applies GeLU before it stores, and the
-// block-scaled form multiplies each number by its scale.
+// far below any roof. Blocks along z serve the products of a batch. The fused form adds the bias and
+// applies GeLU before it stores, and the block-scaled form multiplies each number by its scale.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
@@ -15,15 +15,17 @@ constexpr int kTileM = kWarp;
 constexpr int kTileN = 8;
 
 template <class A, class B, class Out, class Epilogue>
-__global__ void matmul_naive(Product<A, B, Out> product, Epilogue epilogue) {
+__global__ void matmul_naive(ProductBatch<A, B, Out> product, Epilogue epilogue) {
   const std::int64_t m = std::int64_t{blockIdx.x} * kTileM + threadIdx.x;
   const std::int64_t n = std::int64_t{blockIdx.y} * kTileN + threadIdx.y;
   if (m >= product.m || n >= product.n) return;
+  product.start_block();
   float sum = 0;
   for (std::int64_t k = 0; k < product.k; ++k) {
     sum += to_float(product.a(m, k)) * to_float(product.b(n, k));
   }
-  product.c[m * product.n + n] = from_float<Out>(epilogue(sum, epilogue.bias_of(n, product.n)));
+  product.c_of_block()[m * product.ldc + n] =
+      from_float<Out>(epilogue(sum, epilogue.bias_of(n, product.n)));
 }
 
 __global__ void matmul_block_scaled_naive(Product<Fp8E4m3, Fp8E4m3, Bf16> product,
@@ -40,8 +42,9 @@ __global__ void matmul_block_scaled_naive(Product<Fp8E4m3, Fp8E4m3, Bf16> produc
 }
 
 template <class A, class B, class Out, class Epilogue>
-Launch launch(const Queue& queue, const Product<A, B, Out>& product, Epilogue epilogue) {
-  const dim3 grid = tiles_for(product.n, product.m, kTileN, kTileM);  // columns of C along y
+Launch launch(const Queue& queue, const ProductBatch<A, B, Out>& product, Epilogue epilogue) {
+  dim3 grid = tiles_for(product.n, product.m, kTileN, kTileM);  // columns of C along y
+  grid.z = product.batch;
   return [product, epilogue, grid, stream = stream_of(queue)] {
     matmul_naive<<<grid, dim3(kTileM, kTileN), 0, stream>>>(product, epilogue);
   };
@@ -50,13 +53,13 @@ Launch launch(const Queue& queue, const Product<A, B, Out>& product, Epilogue ep
 template <class P>
 Launch bind(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
             typename P::Out* c) {
-  return launch(queue, Product(shape, a, b, c), Plain{});
+  return launch(queue, ProductBatch(shape, a, b, c), Plain{});
 }
 
 template <class P>
 Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
                  const typename P::Out* bias, typename P::Out* c) {
-  return launch(queue, Product(shape, a, b, c), BiasGelu<typename P::Out>{bias});
+  return launch(queue, ProductBatch(shape, a, b, c), BiasGelu<typename P::Out>{bias});
 }
 
 Launch bind_block_scaled(Queue& queue, const Shape& shape, const Fp8E4m3* a, const Fp8E4m3* b,
@@ -74,9 +77,13 @@ Technique technique(const std::string& operation, double approximation_error = 0
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
           .pace = Pace::naive,
-          .supports = [](const Machine&, const Shape& s,
-                         FormatPair) { return tile_grid_limit(s["n"], s["m"], kTileN, kTileM); },
-          .approximation_error = approximation_error};
+          .supports =
+              [](const Machine&, const Shape& s, FormatPair) {
+                const auto reason = tile_grid_limit(s["n"], s["m"], kTileN, kTileM);
+                return reason ? reason : batch_limit(s);
+              },
+          .approximation_error = approximation_error,
+          .optional_dimensions = true};
 }
 
 const Registration naive{technique("matmul"), AllProducts{} + Types<ProductTypes<Tf32x3>>{},

@@ -2,7 +2,8 @@
 // multiply-adds. A block of 128 threads owns 128 x 128 outputs and moves along k in k-tiles of
 // eight. While it multiplies the current k-tile it fetches the next one into registers, 16 bytes
 // per load where the operand is aligned, and widens narrow formats to fp32 on their way to shared
-// memory. Nine tenths of the inner loop are multiply-adds: the limit is now the FMA units.
+// memory. Nine tenths of the inner loop are multiply-adds: the limit is now the FMA units. Blocks
+// along z serve the products of a batch.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
@@ -28,8 +29,9 @@ __device__ void load_groups(float (&x)[kCount], const float* shared) {
 
 template <Layout kLayout, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kTile, 2)
-    matmul_register_tile(Product<A, B, Out> product, Widen<A> widen_a, Widen<B> widen_b,
+    matmul_register_tile(ProductBatch<A, B, Out> product, Widen<A> widen_a, Widen<B> widen_b,
                          Epilogue epilogue, bool aligned_a, bool aligned_b, bool aligned_c) {
+  product.start_block();
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
   alignas(16) __shared__ KTile a[2];  // the current k-tile and the next
@@ -81,7 +83,8 @@ __global__ void __launch_bounds__(kTile, 2)
     for (int j = 0; j < 16; ++j) row[j] = epilogue(row[j], bias[j]);
 #pragma unroll
     for (int j = 0; j < 16; j += 4) {
-      store_results<4>(product.c, product.n, m, column(j), &row[j], aligned_c);
+      store_results<4>(product.c_of_block(), product.n, product.ldc, m, column(j), &row[j],
+                       aligned_c);
     }
   }
 }
@@ -90,12 +93,13 @@ __global__ void __launch_bounds__(kTile, 2)
 template <Layout kLayout, class P, class Epilogue>
 Launch launch(const Queue& queue, const Shape& shape, const typename P::A* a,
               const typename P::B* b, typename P::Out* c, Epilogue epilogue) {
-  const Product product(shape, reinterpret_cast<const KTileElement<typename P::A>*>(a),
-                        reinterpret_cast<const KTileElement<typename P::B>*>(b), c);
-  const dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
+  const ProductBatch product(shape, reinterpret_cast<const KTileElement<typename P::A>*>(a),
+                             reinterpret_cast<const KTileElement<typename P::B>*>(b), c);
+  dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
+  grid.z = product.batch;
   const bool aligned_a = product.a.is_vectorizable(kTileK);
   const bool aligned_b = product.b.is_vectorizable(kTileK);
-  const bool aligned_c = can_store_vector(product.c, product.n, 4);
+  const bool aligned_c = can_store_vector(product.c, product.n, product.ldc, 4);
   return [=, stream = stream_of(queue)] {
     matmul_register_tile<kLayout><<<grid, kTile, 0, stream>>>(product, widen_from<typename P::A>(),
                                                               widen_from<typename P::B>(), epilogue,
@@ -122,8 +126,13 @@ Technique technique(const std::string& operation, double approximation_error = 0
           .name = "register_tile",
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
-          .supports = supports_tiles<kTile, kTile>,
-          .approximation_error = approximation_error};
+          .supports =
+              [](const Machine&, const Shape& s, FormatPair) {
+                const auto reason = tile_grid_limit(s["m"], s["n"], kTile, kTile);
+                return reason ? reason : batch_limit(s);
+              },
+          .approximation_error = approximation_error,
+          .optional_dimensions = true};
 }
 
 const Registration register_tile{technique("matmul"), AllProducts{},

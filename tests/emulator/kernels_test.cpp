@@ -31,7 +31,7 @@ std::vector<std::byte> output_bytes(HostRun& run) {
   return all;
 }
 
-// The memory just outside the operands.
+// The memory just outside the operands, and between their rows.
 std::vector<std::span<const std::byte>> around(HostRun& run) {
   std::vector<std::span<const std::byte>> memory;
   for (GuardedArray& array : run.launched()) {
@@ -39,6 +39,7 @@ std::vector<std::span<const std::byte>> around(HostRun& run) {
     const auto bytes = static_cast<std::size_t>(array.operand().bytes());
     memory.emplace_back(first - GuardedArray::kGuardBytes, GuardedArray::kGuardBytes);
     memory.emplace_back(first + bytes, GuardedArray::kGuardBytes);
+    for (const auto gap : array.gaps()) memory.push_back(std::as_bytes(gap));
   }
   return memory;
 }

@@ -68,6 +68,22 @@ std::vector<Shape> products(bool all_layouts) {
   return shapes;
 }
 
+// Batches and leading dimensions, in every layout. Where a leading dimension is odd, so is the
+// distance of the matrices of a batch, or their first elements are not aligned for vectors.
+std::vector<Shape> batches(const Operation& operation) {
+  std::vector<Shape> shapes;
+  for (const char* const layout : {"nt", "nn", "tn"}) {
+    for (const char* const sizes :
+         {"m:1/n:1/k:1/b:3", "m:16/n:16/k:32/b:5", "m:33/n:17/k:9/b:3", "m:7/n:3/k:65/b:4",
+          "m:24/n:40/k:72/lda:73/ldb:75/ldc:41", "m:136/n:144/k:80/lda:160/ldb:176/ldc:152",
+          "m:33/n:48/k:31/b:3/lda:35/ldb:49/ldc:51", "m:144/n:136/k:48/b:2/lda:144/ldb:144/ldc:144",
+          "m:131/n:133/k:61/b:2/lda:133", "m:40/n:24/k:16/b:3/ldc:25"}) {
+      shapes.push_back(parse_shape(std::string(sizes) + "/layout:" + layout, operation));
+    }
+  }
+  return shapes;
+}
+
 // Appends shapes of every awkward size and number of times, between which stands a tile.
 void add_repeated_work(std::vector<Shape::Dimension> dimensions, std::vector<Shape>& shapes) {
   constexpr std::int64_t kMostWork = 70000;
@@ -182,7 +198,14 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (operation.name == "pointer_chase") return chases();
   if (names == Dimensions{"n"}) return vectors(operation);
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors(operation);
-  if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
+  if (names == Dimensions{"m", "n", "k"}) {
+    std::vector<Shape> shapes = products(operation.name == "matmul");
+    if (!operation.optional_dimensions.empty()) {
+      const std::vector<Shape> more = batches(operation);
+      shapes.insert(shapes.end(), more.begin(), more.end());
+    }
+    return shapes;
+  }
   if (names == Dimensions{"n", "warps", "packs", "passes"}) return reads_in_flight(operation);
   if (names == Dimensions{"b", "s", "h", "d"}) return rotated_heads();
   if (names == Dimensions{"b", "h", "kv", "s", "d"}) return caches();

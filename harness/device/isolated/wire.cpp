@@ -48,7 +48,8 @@ Json of_technique(const Technique& t) {
           {"accumulation_error", t.accumulation_error},
           {"approximation_error", t.approximation_error},
           {"burst", t.burst},
-          {"order_dependent", t.order_dependent}};
+          {"order_dependent", t.order_dependent},
+          {"optional_dimensions", t.optional_dimensions}};
 }
 
 Technique technique_of(const Json& json) {
@@ -66,6 +67,7 @@ Technique technique_of(const Json& json) {
   t.approximation_error = json.at("approximation_error").get<double>();
   t.burst = json.at("burst").get<bool>();
   t.order_dependent = json.at("order_dependent").get<bool>();
+  t.optional_dimensions = json.at("optional_dimensions").get<bool>();
   return t;
 }
 
@@ -150,7 +152,8 @@ Json of(const std::vector<Operand>& operands) {
                    {"elements", o.elements},
                    {"format", number_of(o.format)},
                    {"access", static_cast<int>(o.access)},
-                   {"values", of_values(o.values)}});
+                   {"values", of_values(o.values)},
+                   {"rows", {o.rows.length, o.rows.stride}}});
   }
   return all;
 }
@@ -162,9 +165,11 @@ std::vector<Operand> operands(const Json& json) {
     if (access > static_cast<std::uint64_t>(Access::updated)) {
       throw std::runtime_error("an unknown access");
     }
+    const Rows rows{one.at("rows").at(0).get<std::int64_t>(),
+                    one.at("rows").at(1).get<std::int64_t>()};
     all.push_back({one.at("name").get<std::string>(), one.at("elements").get<std::int64_t>(),
                    format_of(one.at("format")), static_cast<Access>(access),
-                   values_of(one.at("values"))});
+                   values_of(one.at("values")), 0, rows});
   }
   return all;
 }

@@ -68,7 +68,7 @@ void add_conversions(RecordedRoof& roof, const Case& c, const Problem& problem,
     if (operand.format == arithmetic.a) continue;
     const bool read = operand.access == Access::read;
     const auto kind = std::pair(read ? Resource::widen : Resource::narrow, operand.format);
-    numbers[kind] += static_cast<double>(operand.elements);
+    numbers[kind] += static_cast<double>(operand.used_elements());
   }
   for (const auto& [kind, count] : numbers) {
     add_special(roof, count, roofs.conversion_roof(kind.first, kind.second));

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "harness/device/own_work.hpp"
@@ -126,9 +127,21 @@ std::vector<DeviceMemory::Region> NewInputs::outputs() const {
   return regions;
 }
 
+std::vector<DeviceMemory::Region> NewInputs::gaps() const {
+  std::vector<DeviceMemory::Region> regions;
+  for (const BufferSet& set : all_.subspan(chosen_.first, chosen_.count)) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].access != Access::written) continue;
+      std::ranges::copy(gaps_of(operands_[i], set[i]), std::back_inserter(regions));
+    }
+  }
+  return regions;
+}
+
 void NewInputs::write() {
   write_inputs();
   Buffers::poison(device_->memory(), outputs());
+  Buffers::guard_gaps(device_->memory(), gaps());
 }
 
 void NewInputs::write_inputs() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -66,7 +67,9 @@ SoakUnit::SoakUnit(const Case& c, Fill fill, std::uint64_t seed, OutputCheck& ch
   bind_cases(buffers_, bound_, 1);
   std::size_t bytes = 0;
   for (const Output& output : problem_.outputs) {
-    outputs_.push_back(region_of(output.operand, bound_.front().sets().front()[output.index]));
+    void* const data = bound_.front().sets().front()[output.index];
+    outputs_.push_back(region_of(output.operand, data));
+    std::ranges::copy(gaps_of(output.operand, data), std::back_inserter(gaps_));
     bytes += round_up(outputs_.back().size(), kKeptAlignment);
   }
   kept_ = c.device->queue().allocate(bytes);
@@ -125,6 +128,7 @@ void SoakUnit::keep(std::vector<WrongOutput>& found) {
 
 double SoakUnit::launch() {
   Buffers::poison(case_.device->memory(), outputs_);
+  Buffers::guard_gaps(case_.device->memory(), gaps_);
   return case_.device->time_once({bound_.front().rotation().data(), 1}).seconds;
 }
 

@@ -63,6 +63,7 @@ class SoakUnit {
   Buffers buffers_;
   std::vector<BoundCase> bound_;  // one
   std::vector<DeviceMemory::Region> outputs_;
+  std::vector<DeviceMemory::Region> gaps_;  // between their rows
   std::shared_ptr<void> kept_;
   std::vector<DeviceMemory::Region> kept_outputs_;
 };

@@ -37,7 +37,8 @@ double copied_bytes(const Case& c, const Problem& problem, bool sampled) {
   double bytes = 0;
   for (const Operand& operand : problem.operands) {
     const bool input = operand.access == Access::updated || (operand.is_input() && !in_place);
-    if (input || (operand.is_output() && !in_place && !sampled)) bytes += operand.bytes();
+    const bool copies = !in_place || operand.rows.stride > 0;  // rows are put side by side
+    if (input || (operand.is_output() && copies && !sampled)) bytes += operand.bytes();
   }
   return bytes;
 }

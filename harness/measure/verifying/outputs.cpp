@@ -15,7 +15,7 @@ View read_rows(DeviceMemory& memory, const Output& output, std::span<const std::
   const std::int64_t size = info(output.operand.format).storage_bytes;
   std::vector<DeviceMemory::Region> regions;
   for (const std::int64_t row : rows) {
-    std::byte* const first = static_cast<std::byte*>(data) + row * output.row_length * size;
+    std::byte* const first = static_cast<std::byte*>(data) + row * output.row_stride() * size;
     const auto bytes = static_cast<std::size_t>(output.length_of(row) * size);
     if (!regions.empty() && regions.back().data() + regions.back().size() == first) {
       regions.back() = {regions.back().data(), regions.back().size() + bytes};  // adjacent

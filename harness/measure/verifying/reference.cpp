@@ -28,15 +28,20 @@ double cost_of_rows(const Problem& problem, std::int64_t rows, std::int64_t grou
   const double terms = problem.terms;
   const auto count = static_cast<double>(rows);
   const double outputs = count * std::ceil(length / static_cast<double>(group));
-  if (rows_reference_of(*problem.operation) == nullptr) return outputs * (terms + kCostPerOutput);
-  const double packed = (length + count) * terms + (group > 1 ? count * length : 0);
+  const RowsReference* const of_rows = rows_reference_of(*problem.operation);
+  if (of_rows == nullptr) return outputs * (terms + kCostPerOutput);
+  const std::int64_t together =
+      of_rows->rows_together != nullptr ? of_rows->rows_together(problem.shape) : problem.rows;
+  const auto packs = static_cast<double>(
+      std::clamp<std::int64_t>(rows, 1, std::max<std::int64_t>(1, ceil_div(problem.rows, together))));
+  const double packed = (packs * length + count) * terms + (group > 1 ? count * length : 0);
   return outputs * (kRowsAtOnce * terms + kCostPerOutput) + kCostOfPacking * packed;
 }
 
 std::int64_t count_to_check(const Problem& problem, double affordable) {
   if (cost_of_rows(problem, problem.rows) <= affordable) return problem.rows;
   const double fixed = cost_of_rows(problem, 0);
-  const double of_a_row = cost_of_rows(problem, 1) - fixed;
+  const double of_a_row = cost_of_rows(problem, 2) - cost_of_rows(problem, 1);
   return std::min(problem.rows,
                   static_cast<std::int64_t>(std::max(2.0, (affordable - fixed) / of_a_row)));
 }

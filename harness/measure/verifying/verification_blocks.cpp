@@ -18,7 +18,7 @@ Verification compare_row_in_parts(Device& device, const Implementation& implemen
   for (std::int64_t first = 0; first < length; first += most_elements) {
     const std::int64_t count = std::min(most_elements, length - first);
     const DeviceMemory::Region region{
-        static_cast<std::byte*>(data) + (row * output.row_length + first) * size,
+        static_cast<std::byte*>(data) + (row * output.row_stride() + first) * size,
         static_cast<std::size_t>(count * size)};
     const View view{device.memory().on_host({&region, 1}, copy), output.operand.format};
     const Groups part{.first = first, .columns = count};

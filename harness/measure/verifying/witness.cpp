@@ -67,6 +67,7 @@ std::optional<OwnOutputs> own_outputs(Device& device, const Problem& problem,
       return std::nullopt;
     }
     own.set[output.index] = own.memory.back().get();
+    Buffers::guard_gaps(device.memory(), gaps_of(output.operand, own.set[output.index]));
   }
   return own;
 }
@@ -97,7 +98,8 @@ double absolute_tolerance(const Case& c, const Implementation& witness, Format f
 double difference(Device& device, const Case& c, const Implementation& witness,
                   const OwnOutputs& own, const Output& output, const BufferSet& set,
                   std::span<const Expected> expected) {
-  const auto& [index, operand, row_length] = output;
+  const std::size_t index = output.index;
+  const Operand& operand = output.operand;
   DeviceMemory& memory = device.memory();
   if (operand.format == Format::int32) {
     const bool same = memory.checksum(region_of(operand, set[index])) ==

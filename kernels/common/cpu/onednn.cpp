@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kernels/common/lib/library_folders.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/shared_library.hpp"
 #endif
 
@@ -76,7 +77,8 @@ Technique onednn_product(const std::string& operation, Format format) {
                       .name = "onednn",
                       .engine = Engine::fma,
                       .origin = Origin::library,
-                      .supports = supports_onednn};
+                      .supports = supports_onednn,
+                      .optional_dimensions = true};
   if (format == Format::bf16) {
     const Bf16Instructions instructions;
     technique.arithmetic = instructions.pairs ? Format::bf16 : Format::fp32;
@@ -350,13 +352,10 @@ OneDnnPlan plan_add(dnnl_data_type_t type, const Shape& s) {
       [&](auto* created) { return create_add(created, x); });
 }
 
-// C[m,n] = A[m,k] B[k,n], with GeLU(. + bias[n]) or without.
-OneDnnPlan plan_product(const Dims& a_strides, const Dims& b_strides, std::int64_t m,
-                        std::int64_t n, std::int64_t k, bool gelu, dnnl_data_type_t type) {
-  const MemoryDesc a = memory_desc({m, k}, a_strides, type);
-  const MemoryDesc b = memory_desc({k, n}, b_strides, type);
-  const MemoryDesc bias = gelu ? memory_desc({1, n}, {n, 1}, type) : nullptr;
-  const MemoryDesc c = memory_desc({m, n}, {n, 1}, type);
+// C = A B, with GeLU(. + bias[n]) or without.
+OneDnnPlan plan_product(const MemoryDesc& a, const MemoryDesc& b, const MemoryDesc& bias,
+                        const MemoryDesc& c) {
+  const bool gelu = bias != nullptr;
   const auto attributes = gelu ? gelu_attributes() : nullptr;
   std::vector<OneDnnPrimitive::Argument> arguments{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
   if (gelu) arguments.push_back({DNNL_ARG_BIAS, bias});
@@ -364,6 +363,17 @@ OneDnnPlan plan_product(const Dims& a_strides, const Dims& b_strides, std::int64
   return std::make_shared<OneDnnPrimitive>(std::move(arguments), [&](auto* created) {
     return create_matmul(created, a, b, bias, c, attributes.get());
   });
+}
+
+// The matrix of these sizes, or those of a batch.
+MemoryDesc matrices(const StoredLines& stored, Dims sizes, bool transposed, const Shape& s,
+                    dnnl_data_type_t type) {
+  Dims strides = transposed ? Dims{1, stored.stride} : Dims{stored.stride, 1};
+  if (batch_of(s) > 1) {
+    sizes.insert(sizes.begin(), batch_of(s));
+    strides.insert(strides.begin(), stored.elements());
+  }
+  return memory_desc(sizes, strides, type);
 }
 
 std::string_view name_of(OneDnn function) {
@@ -392,14 +402,18 @@ OneDnnPlan plan(OneDnn function, dnnl_data_type_t type, const Shape& s) {
   if (function == OneDnn::relu_backward) return plan_eltwise_backward(dnnl_eltwise_relu, type, s);
   if (function == OneDnn::add) return plan_add(type, s);
   if (function == OneDnn::matvec) {
-    return plan_product({s["n"], 1}, {1, 1}, s["m"], 1, s["n"], false, type);
+    return plan_product(memory_desc({s["m"], s["n"]}, {s["n"], 1}, type),
+                        memory_desc({s["n"], 1}, {1, 1}, type), nullptr,
+                        memory_desc({s["m"], 1}, {1, 1}, type));
   }
   const std::int64_t m = s["m"];
   const std::int64_t n = s["n"];
   const std::int64_t k = s["k"];
-  const Dims a_strides = s.layout() == Layout::tn ? Dims{1, m} : Dims{k, 1};
-  const Dims b_strides = s.layout() == Layout::nt ? Dims{1, k} : Dims{n, 1};
-  return plan_product(a_strides, b_strides, m, n, k, function == OneDnn::matmul_gelu, type);
+  const MemoryDesc bias =
+      function == OneDnn::matmul_gelu ? memory_desc({1, n}, {n, 1}, type) : nullptr;
+  return plan_product(matrices(lines_of_a(s), {m, k}, s.layout() == Layout::tn, s, type),
+                      matrices(lines_of_b(s), {k, n}, s.layout() == Layout::nt, s, type), bias,
+                      matrices(lines_of_c(s), {m, n}, false, s, type));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::optional<std::string> supports_openblas(const Machine& machine, const Shape
 Launch openblas_dot(Queue& queue, const Shape& shape, const float* x, const float* y, float* s);
 // y[m] = A[m,n] x[n].
 Launch openblas_matvec(Queue& queue, const Shape& shape, const float* a, const float* x, float* y);
-// C[m,n] = A B in the shape's layout.
+// C[m,n] = A B in the shape's layout; the products of a batch one after the other.
 Launch openblas_matmul(Queue& queue, const Shape& shape, const float* a, const float* b, float* c);
 
 }  // namespace ridgebench

@@ -8,6 +8,7 @@
 
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cpu/clones.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/sum_of_terms.hpp"
 
 namespace ridgebench {
@@ -64,9 +65,10 @@ struct Terms {
 class Product {
  public:
   Product(const Shape& shape, const Groups& groups, View a, View b, const ProductScales& scales)
-      : m_(shape["m"]),
-        n_(shape["n"]),
+      : n_(shape["n"]),
         k_(shape["k"]),
+        lda_(lines_of_a(shape).stride),
+        ldb_(lines_of_b(shape).stride),
         a_by_columns_(shape.layout() == Layout::tn),
         b_by_rows_(shape.layout() != Layout::nt),
         groups_(groups),
@@ -102,11 +104,11 @@ class Product {
 
   // Numbers from k = `first` on of a row of A, or of a column of B, that is stored along k.
   void read_a(std::int64_t row, std::int64_t first, std::span<double> numbers) const {
-    a_.read(row * k_ + first, numbers);
+    a_.read(row * lda_ + first, numbers);
     if (scales_.a) scales_.a(row, first, numbers);
   }
   void read_b(std::int64_t column, std::int64_t first, std::span<double> numbers) const {
-    b_.read(column * k_ + first, numbers);
+    b_.read(column * ldb_ + first, numbers);
     if (scales_.b) scales_.b(column, first, numbers);
   }
 
@@ -123,8 +125,8 @@ class Product {
         if (!b_by_rows_) read_b(column, first, std::span(right).first(terms.size()));
         for (std::int64_t p = 0; p < count; ++p) {
           const auto at = static_cast<std::size_t>(p);
-          if (a_by_columns_) terms[at] = a_[(first + p) * m_ + row];
-          terms[at] *= b_by_rows_ ? b_[(first + p) * n_ + column] : right[at];
+          if (a_by_columns_) terms[at] = a_[(first + p) * lda_ + row];
+          terms[at] *= b_by_rows_ ? b_[(first + p) * ldb_ + column] : right[at];
         }
       });
       out[i].value *= sign(column);
@@ -164,7 +166,7 @@ class Product {
       const auto in_tile = static_cast<std::int64_t>(r) % kRows;
       for (std::int64_t p = 0; p < terms.count; ++p) {
         const double x =
-            a_by_columns_ ? a_[(terms.first + p) * m_ + rows[r]] : row[static_cast<std::size_t>(p)];
+            a_by_columns_ ? a_[(terms.first + p) * lda_ + rows[r]] : row[static_cast<std::size_t>(p)];
         const auto at = static_cast<std::size_t>((tile * terms.count + p) * kRows + in_tile);
         packed.values[at] = x;
         packed.squares[at] = x * x;
@@ -199,7 +201,7 @@ class Product {
     for (std::int64_t p = 0; p < terms.count; ++p) {
       for (std::int64_t j = first; j < end; j += kDepth) {
         const auto some = static_cast<std::size_t>(std::min(kDepth, end - j));
-        b_.read((terms.first + p) * n_ + j, std::span(line).first(some));
+        b_.read((terms.first + p) * ldb_ + j, std::span(line).first(some));
         for (std::size_t i = 0; i < some; ++i) {
           add(p, j + static_cast<std::int64_t>(i), line[i]);
         }
@@ -227,9 +229,10 @@ class Product {
     }
   }
 
-  std::int64_t m_;
   std::int64_t n_;
   std::int64_t k_;
+  std::int64_t lda_;
+  std::int64_t ldb_;
   bool a_by_columns_;
   bool b_by_rows_;
   const Groups& groups_;
@@ -243,7 +246,20 @@ class Product {
 
 void product_reference(const Shape& shape, std::span<const std::int64_t> rows, const Groups& groups,
                        View a, View b, std::span<Expected> out, const ProductScales& scales) {
-  Product(shape, groups, a, b, scales).run(rows, out);
+  const std::int64_t m = shape["m"];
+  const std::int64_t batch_a = lines_of_a(shape).elements();
+  const std::int64_t batch_b = lines_of_b(shape).elements();
+  std::vector<std::int64_t> own;  // rows of a product, numbered from its first
+  for (std::size_t first = 0; first < rows.size(); first += own.size()) {
+    const std::int64_t product = rows[first] / m;
+    own.clear();
+    for (std::size_t i = first; i < rows.size() && rows[i] / m == product; ++i) {
+      own.push_back(rows[i] % m);
+    }
+    const std::size_t of_row = out.size() / rows.size();
+    Product(shape, groups, a.from(product * batch_a), b.from(product * batch_b), scales)
+        .run(own, out.subspan(first * of_row, own.size() * of_row));
+  }
 }
 
 }  // namespace ridgebench

@@ -22,8 +22,9 @@ struct ProductScales {
 };
 
 // Writes the values of the groups of `rows` of C = A B, one row behind the other, and the 2-norms
-// of their terms. The shape has m, n, k and a layout. Uses all threads, and a few megabytes of
-// memory for each, whatever the shape is.
+// of their terms. The shape has m, n, k and a layout, and may have what product_strides.hpp lists:
+// the rows of a batch are numbered on from product to product. Scales are for a single product.
+// Uses all threads, and a few megabytes of memory for each, whatever the shape is.
 void product_reference(const Shape& shape, std::span<const std::int64_t> rows, const Groups& groups,
                        View a, View b, std::span<Expected> out, const ProductScales& scales = {});
 

@@ -33,6 +33,8 @@ struct RowsReference {
   // True if groups may be longer than one element. They may where an output is linear in a column
   // of the second input: the sum of columns then costs no more than one (Freivalds).
   bool sums_groups;
+  // Neighbouring rows that share what the reference packs once for all of them; null: all rows.
+  std::int64_t (*rows_together)(const Shape&) = nullptr;
 };
 
 // Adds a reference at start-up, before main.

@@ -16,6 +16,7 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/block_scales.hpp"
 
@@ -38,7 +39,8 @@ Technique technique(const std::string& operation, double approximation_error) {
           .isa = cpu::kIsa,
           .supports = cpu::supports_amx,
           .approximation_error = approximation_error,
-          .workspace_bytes = workspace_bytes<Kernel>};
+          .workspace_bytes = workspace_bytes<Kernel>,
+          .optional_dimensions = true};
 }
 
 const Registration amx{

@@ -85,8 +85,9 @@ struct BlockedProduct {
   float* accumulators;  // of one block for each thread
   std::int64_t bands;
   Out* c;
-  bool streaming;  // stores whole tiles of C past the caches
+  std::int64_t ldc;  // elements from a row of C to the next
   Epilogue epilogue;
+  bool streaming = false;  // stores whole tiles of C past the caches
 
   // Words of the reduction that the micro-kernel reads; pack fills those beyond k with zeros.
   [[nodiscard]] std::int64_t padded_k() const { return round_up(k, Kernel::step); }
@@ -111,9 +112,9 @@ struct BlockedProduct {
     const std::int64_t columns = std::min(Kernel::nr, n - j);
     for (std::int64_t r = i; r < std::min(i + Kernel::mr, m); ++r, tile += Kernel::nr) {
       if (columns == Kernel::nr) {
-        write_row(tile, j, c + r * n + j);
+        write_row(tile, j, c + r * ldc + j);
       } else {
-        for (std::int64_t x = 0; x < columns; ++x) c[r * n + j + x] = finished(tile, j, x);
+        for (std::int64_t x = 0; x < columns; ++x) c[r * ldc + j + x] = finished(tile, j, x);
       }
     }
   }
@@ -136,9 +137,9 @@ struct BlockedProduct {
 
   // True if C is stored past the caches: an ordinary store to a C that a core's own caches do not
   // hold first waits for the line that it changes.
-  [[nodiscard]] static bool streaming_pays(const Out* c, std::int64_t m, std::int64_t n) {
+  [[nodiscard]] bool streaming_pays() const {
     constexpr std::int64_t kLargeBytes = std::int64_t{1} << 20U;
-    return n % cpu::kLineElements<Out> == 0 && cpu::StreamCut::until_line(c) == 0 &&
+    return ldc % cpu::kLineElements<Out> == 0 && cpu::StreamCut::until_line(c) == 0 &&
            m * n * static_cast<std::int64_t>(sizeof(Out)) > kLargeBytes;
   }
 };
@@ -327,64 +328,87 @@ Workspace prepare(Queue& queue, const Shape& s) {
 // The operands as they are stored in the shape's layout.
 template <class T>
 cpu::StoredMatrix<T> stored_a(const Shape& s, const T* a) {
-  const bool along_k = s.layout() != Layout::tn;
-  return {a, along_k ? s["m"] : s["k"], along_k ? s["k"] : s["m"], along_k};
+  const StoredLines stored = lines_of_a(s);
+  return {a, stored.lines, stored.length, stored.stride, s.layout() != Layout::tn};
 }
 template <class T>
 cpu::StoredMatrix<T> stored_b(const Shape& s, const T* b) {
-  const bool along_k = s.layout() == Layout::nt;
-  return {b, along_k ? s["n"] : s["k"], along_k ? s["k"] : s["n"], along_k};
+  const StoredLines stored = lines_of_b(s);
+  return {b, stored.lines, stored.length, stored.stride, s.layout() == Layout::nt};
 }
 
 template <class Kernel, class A, class B, class Out, class Epilogue>
-Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s, const A& a,
-                       const B& b, Out* c, Epilogue epilogue) {
-  const std::int64_t m = s["m"];
-  const std::int64_t n = s["n"];
-  const std::int64_t k = s["k"];
+BlockedProduct<Kernel, A, B, Out, Epilogue> blocked_product(const Queue& queue,
+                                                            const Workspace& workspace,
+                                                            const Shape& s, const A& a, const B& b,
+                                                            Out* c, Epilogue epilogue) {
   const std::int64_t width = row_words<Kernel>(s);
   const auto words_of = [](const std::shared_ptr<void>& memory) {
     return static_cast<std::uint32_t*>(memory.get());
   };
-  using Product = BlockedProduct<Kernel, A, B, Out, Epilogue>;
-  const Product product{.m = m,
-                        .n = n,
-                        .k = ceil_div(k, Kernel::Word::steps),
-                        .a = a,
-                        .b = b,
-                        .packed_a = {words_of(workspace.a), width, 0},
-                        .packed_b = {words_of(workspace.b), width, 0},
-                        .accumulators = static_cast<float*>(workspace.accumulators.get()),
-                        .bands = bands_of<Kernel>(s, queue.threads()),
-                        .c = c,
-                        .streaming = Product::streaming_pays(c, m, n),
-                        .epilogue = epilogue};
-  return [product, workspace, threads = queue.threads()] {
+  BlockedProduct<Kernel, A, B, Out, Epilogue> product{
+      .m = s["m"],
+      .n = s["n"],
+      .k = ceil_div(s["k"], Kernel::Word::steps),
+      .a = a,
+      .b = b,
+      .packed_a = {words_of(workspace.a), width, 0},
+      .packed_b = {words_of(workspace.b), width, 0},
+      .accumulators = static_cast<float*>(workspace.accumulators.get()),
+      .bands = bands_of<Kernel>(s, queue.threads()),
+      .c = c,
+      .ldc = lines_of_c(s).stride,
+      .epilogue = epilogue};
+  product.streaming = product.streaming_pays();
+  return product;
+}
+
+template <class Product>
+void multiply(const Product& product, int threads) {
 #pragma omp parallel num_threads(threads)
-    {
-      Kernel::begin();
-      MacroKernel macro_kernel(product);
-      macro_kernel.pack_columns();
+  {
+    Product::Kernel::begin();
+    MacroKernel macro_kernel(product);
+    macro_kernel.pack_columns();
 #pragma omp barrier
-      macro_kernel.multiply_rest();
-      cpu::streaming_fence();
-      Kernel::end();
+    macro_kernel.multiply_rest();
+    cpu::streaming_fence();
+    Product::Kernel::end();
+  }
+}
+
+template <class Product>
+Launch launch(const Queue& queue, const Workspace& workspace, const Product& product) {
+  return [product, workspace, threads = queue.threads()] { multiply(product, threads); };
+}
+
+// The products of a batch, one after the other: each on all threads.
+template <class Kernel, class A, class B, class Out>
+Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const A* a, const B* b,
+            Out* c) {
+  const auto first = blocked_product<Kernel>(queue, workspace, shape, stored_a(shape, a),
+                                             stored_b(shape, b), c, Identity{});
+  if (batch_of(shape) == 1) return launch(queue, workspace, first);
+  return [first, workspace, threads = queue.threads(), batch = batch_of(shape),
+          of_a = lines_of_a(shape).elements(), of_b = lines_of_b(shape).elements(),
+          of_c = lines_of_c(shape).elements()] {
+    auto product = first;
+    for (std::int64_t i = 0; i < batch; ++i) {
+      multiply(product, threads);
+      product.a.data += of_a;
+      product.b.data += of_b;
+      product.c += of_c;
+      product.streaming = product.streaming_pays();
     }
   };
 }
 
 template <class Kernel, class A, class B, class Out>
-Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const A* a, const B* b,
-            Out* c) {
-  return blocked_product<Kernel>(queue, workspace, shape, stored_a(shape, a), stored_b(shape, b), c,
-                                 Identity{});
-}
-
-template <class Kernel, class A, class B, class Out>
 Launch bind_gelu(Queue& queue, const Workspace& workspace, const Shape& shape, const A* a,
                  const B* b, const Out* bias, Out* c) {
-  return blocked_product<Kernel>(queue, workspace, shape, stored_a(shape, a), stored_b(shape, b), c,
-                                 BiasGelu<Out>{bias});
+  return launch(queue, workspace,
+                blocked_product<Kernel>(queue, workspace, shape, stored_a(shape, a),
+                                        stored_b(shape, b), c, BiasGelu<Out>{bias}));
 }
 
 // Layout nt, with the scales of block_scales.hpp.
@@ -394,7 +418,8 @@ Launch bind_block_scaled(Queue& queue, const Workspace& workspace, const Shape& 
   const std::int64_t blocks = scale_blocks(shape["k"]);
   const cpu::BlockScaledMatrix<A> scaled_a{{stored_a(shape, a)}, scale_a, 1, 1, shape["m"]};
   const cpu::BlockScaledMatrix<B> scaled_b{{stored_b(shape, b)}, scale_b, kScaleBlock, blocks, 1};
-  return blocked_product<Kernel>(queue, workspace, shape, scaled_a, scaled_b, c, Identity{});
+  return launch(queue, workspace,
+                blocked_product<Kernel>(queue, workspace, shape, scaled_a, scaled_b, c, Identity{}));
 }
 
 }  // namespace

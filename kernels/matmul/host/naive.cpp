@@ -1,10 +1,11 @@
 // Matrix product as three nested loops over the definition. Every product reads its two operands
-// again, and the running sum waits for each addition: far below every roof at every size. The fused
-// form adds the bias and applies GeLU before it stores an element, and the block-scaled form
-// multiplies each number by its scale.
+// again, and the running sum waits for each addition: far below every roof at every size. It serves
+// batches and leading dimensions. The fused form adds the bias and applies GeLU before it stores an
+// element, and the block-scaled form multiplies each number by its scale.
 #include <cmath>
 #include <numbers>
 
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/block_scales.hpp"
 
@@ -21,17 +22,21 @@ template <class A, class B, class Out, class Finish>
 Launch product(const Queue& queue, const Shape& shape, const A* a, const B* b, Out* c,
                Finish finish) {
   const Layout layout = shape.layout();
-  return [m = shape["m"], n = shape["n"], k = shape["k"], layout, threads = queue.threads(), a, b,
-          c, finish] {
+  return [m = shape["m"], n = shape["n"], k = shape["k"], batch = batch_of(shape),
+          of_a = lines_of_a(shape), of_b = lines_of_b(shape), of_c = lines_of_c(shape), layout,
+          threads = queue.threads(), a, b, c, finish] {
 #pragma omp parallel for num_threads(threads)
-    for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t row = 0; row < batch * m; ++row) {
+      const std::int64_t i = row % m;
+      const A* const own_a = a + row / m * of_a.elements();
+      const B* const own_b = b + row / m * of_b.elements();
       for (std::int64_t j = 0; j < n; ++j) {
         float sum = 0;
         for (std::int64_t p = 0; p < k; ++p) {
-          sum += decode(a[layout == Layout::tn ? p * m + i : i * k + p]) *
-                 decode(b[layout == Layout::nt ? j * k + p : p * n + j]);
+          sum += decode(own_a[layout == Layout::tn ? p * of_a.stride + i : i * of_a.stride + p]) *
+                 decode(own_b[layout == Layout::nt ? j * of_b.stride + p : p * of_b.stride + j]);
         }
-        c[i * n + j] = encode<Out>(finish(sum, j));
+        c[row * of_c.stride + j] = encode<Out>(finish(sum, j));
       }
     }
   };
@@ -75,7 +80,8 @@ Technique technique(const std::string& operation) {
           .name = "naive",
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
-          .pace = Pace::naive};
+          .pace = Pace::naive,
+          .optional_dimensions = true};
 }
 
 const Registration naive{

@@ -11,7 +11,8 @@ const Registration openblas{{.operation = "matmul",
                              .name = "openblas",
                              .engine = Engine::fma,
                              .origin = Origin::library,
-                             .supports = supports_openblas},
+                             .supports = supports_openblas,
+                             .optional_dimensions = true},
                             Types<float>{},
                             []<class>() { return openblas_matmul; }};
 

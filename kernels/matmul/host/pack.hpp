@@ -60,13 +60,15 @@ struct Range {
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t count() const { return end - begin; }
 };
 
-// A matrix as it is stored: `lines` rows or columns, each `length` contiguous elements. The
-// reduction (k) runs along the lines where `k_contiguous`, else across them.
+// A matrix as it is stored: `lines` rows or columns, each `length` contiguous elements, from
+// multiples of `stride` on. The reduction (k) runs along the lines where `k_contiguous`, else across
+// them.
 template <class T>
 struct StoredMatrix {
   const T* data;
   std::int64_t lines;
   std::int64_t length;
+  std::int64_t stride;
   bool k_contiguous;
 
   // The memory that pack reads for these rows of A or columns of B.
@@ -76,8 +78,8 @@ struct StoredMatrix {
     const Range across = k_contiguous ? outer : steps;
     const Range part = k_contiguous ? steps : outer;
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-    return {data + across.begin * length + part.begin, std::min(across.end, lines) - across.begin,
-            (std::min(part.end, length) - part.begin) * kBytes, length * kBytes};
+    return {data + across.begin * stride + part.begin, std::min(across.end, lines) - across.begin,
+            (std::min(part.end, length) - part.begin) * kBytes, stride * kBytes};
   }
 };
 
@@ -99,7 +101,7 @@ struct BlockScaledMatrix : StoredMatrix<T> {
 template <std::int64_t N, class T, class Number, class Convert>
 [[gnu::always_inline]] inline void read_line(const StoredMatrix<T>& from, std::int64_t line,
                                              std::int64_t first, Number* to, Convert convert) {
-  const T* source = from.data + line * from.length + first;
+  const T* source = from.data + line * from.stride + first;
   const std::int64_t valid = line < from.lines ? from.length - first : 0;
   if (valid >= N) {
     for (std::int64_t j = 0; j < N; j += kBlock) convert(source + j, to + j);

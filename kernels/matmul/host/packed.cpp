@@ -15,6 +15,7 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/block_scales.hpp"
 
@@ -115,7 +116,8 @@ Technique technique(const std::string& operation, double approximation_error) {
           .arithmetic = Format::fp32,
           .isa = cpu::kIsa,
           .approximation_error = approximation_error,
-          .workspace_bytes = workspace_bytes<RegisterTile>};
+          .workspace_bytes = workspace_bytes<RegisterTile>,
+          .optional_dimensions = true};
 }
 
 const Registration packed{

@@ -23,7 +23,7 @@ class TileCopies {
   // of the thread's first vector in shared memory; the others follow at equal distances, so that
   // the swizzle must repeat after kLinesApart lines.
   __device__ TileCopies(const MatrixOperand<T>& x, std::int64_t mn, int swizzled)
-      : line_length_(kKMajor ? x.k : x.mn), offset_(swizzled) {
+      : line_length_(kKMajor ? x.stride_mn : x.stride_k), offset_(swizzled) {
     const int thread = static_cast<int>(threadIdx.x);
     const int line = thread / kLineVectors;
     const int element = thread % kLineVectors * kVectorElements<T>;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/common/error.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/shape.hpp"
 
@@ -260,10 +261,11 @@ void warm_up(Queue& queue, const Launch& launch);
 // Returns the number of the fastest of the launches make(i, a, b, bias, c), i < count.
 template <class A, class B, class Out, class Make>
 int fastest(Queue& queue, const Shape& shape, int count, const Make& make) {
-  const auto a = random_elements<A>(queue, shape["m"] * shape["k"]);
-  const auto b = random_elements<B>(queue, shape["k"] * shape["n"]);
+  const std::int64_t batch = batch_of(shape);
+  const auto a = random_elements<A>(queue, batch * lines_of_a(shape).elements());
+  const auto b = random_elements<B>(queue, batch * lines_of_b(shape).elements());
   const auto bias = random_elements<Out>(queue, shape["n"]);
-  const auto c = random_elements<Out>(queue, shape["m"] * shape["n"]);
+  const auto c = random_elements<Out>(queue, batch * lines_of_c(shape).elements());
   return select_fastest(queue, count, [&](int i) {
     Launch launch = make(i, a.get(), b.get(), bias.get(), c.get());
     warm_up(queue, launch);

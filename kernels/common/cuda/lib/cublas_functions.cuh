@@ -38,6 +38,7 @@ RIDGEBENCH_CUBLAS(cublasLtCreate);
 RIDGEBENCH_CUBLAS(cublasLtDestroy);
 RIDGEBENCH_CUBLAS(cublasLtMatrixLayoutCreate);
 RIDGEBENCH_CUBLAS(cublasLtMatrixLayoutDestroy);
+RIDGEBENCH_CUBLAS(cublasLtMatrixLayoutSetAttribute);
 RIDGEBENCH_CUBLAS(cublasLtMatmulDescCreate);
 RIDGEBENCH_CUBLAS(cublasLtMatmulDescDestroy);
 RIDGEBENCH_CUBLAS(cublasLtMatmulDescSetAttribute);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "kernels/common/cuda/lib/cublas.cuh"
 #include "kernels/common/error.hpp"
 #include "kernels/common/machine.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/shape.hpp"
 
 namespace ridgebench::cuda {
@@ -62,6 +64,12 @@ void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribut
 }
 
 template <class Value>
+void set(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t attribute,
+         const Value& value) {
+  check(cublasLtMatrixLayoutSetAttribute(layout, attribute, &value, sizeof value));
+}
+
+template <class Value>
 void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute,
          const Value& value) {
   check(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value));
@@ -88,6 +96,9 @@ class LtProduct {
   // cublasLtMatmul, "To use FP8 kernels".
   static std::optional<std::string> supports(const Machine& machine, const Shape& shape,
                                              FormatPair inputs) {
+    if (batch_of(shape) > std::numeric_limits<std::int32_t>::max()) {
+      return "cuBLASLt counts the products of a batch in 32 bits";
+    }
     if (info(inputs.a).storage_bytes != 1) return std::nullopt;
     if (machine.compute_capability < 89) return "fp8 in cuBLASLt needs compute capability 8.9";
     if (shape.layout() != Layout::nt) return "cuBLASLt multiplies fp8 in layout nt only";
@@ -123,12 +134,10 @@ class LtProduct {
     cublasLtHandle_t created = nullptr;
     check(cublasLtCreate(&created));
     handle_ = {created, [](cublasLtHandle_t handle) { cublasLtDestroy(handle); }};
-    const std::int64_t m = shape["m"];
-    const std::int64_t n = shape["n"];
-    const std::int64_t k = shape["k"];
-    a_ = layout_ == Layout::tn ? describe(inputs.a, k, m) : describe(inputs.a, m, k);
-    b_ = layout_ == Layout::nt ? describe(inputs.b, n, k) : describe(inputs.b, k, n);
-    c_ = describe(product_format(inputs), m, n);
+    const std::int64_t batch = batch_of(shape);
+    a_ = describe(inputs.a, lines_of_a(shape), batch);
+    b_ = describe(inputs.b, lines_of_b(shape), batch);
+    c_ = describe(product_format(inputs), lines_of_c(shape), batch);
   }
 
   // Up to `most` algorithms, at most kMostAlgorithms, in the order of the library's estimate of
@@ -198,13 +207,19 @@ class LtProduct {
   using Operation = std::shared_ptr<cublasLtMatmulDescOpaque_t>;
   using Matrix = std::shared_ptr<cublasLtMatrixLayoutOpaque_t>;
 
-  // A row-major matrix of rows x columns.
-  static Matrix describe(Format format, std::int64_t rows, std::int64_t columns) {
+  // A row-major matrix, or `batch` of them.
+  static Matrix describe(Format format, const StoredLines& stored, std::int64_t batch) {
+    using cublaslt_detail::set;
     cublasLtMatrixLayout_t created = nullptr;
     check(cublasLtMatrixLayoutCreate(&created, cublaslt_detail::type(format),
-                                     static_cast<std::uint64_t>(columns),
-                                     static_cast<std::uint64_t>(rows), columns));
-    return {created, [](cublasLtMatrixLayout_t m) { cublasLtMatrixLayoutDestroy(m); }};
+                                     static_cast<std::uint64_t>(stored.length),
+                                     static_cast<std::uint64_t>(stored.lines), stored.stride));
+    Matrix matrix{created, [](cublasLtMatrixLayout_t m) { cublasLtMatrixLayoutDestroy(m); }};
+    if (batch > 1) {
+      set(created, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch));
+      set(created, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stored.elements());
+    }
+    return matrix;
   }
 
   // For estimates, which do not read them.

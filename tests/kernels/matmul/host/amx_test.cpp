@@ -18,6 +18,7 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/random.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/block_scales.hpp"
