@@ -93,7 +93,8 @@ class Solver {
 nlohmann::ordered_json given_sizes(const OpenShape& open) {
   nlohmann::ordered_json sizes = sizes_of(open.shape);
   for (const auto& [dimension, size] : open.shape.dimensions()) {
-    if (open.square || dimension == open.dimension) sizes.erase(dimension);
+    const bool optional = std::ranges::find(open.optional, dimension) != open.optional.end();
+    if ((open.square && !optional) || dimension == open.dimension) sizes.erase(dimension);
   }
   return sizes;
 }
@@ -107,7 +108,9 @@ nlohmann::ordered_json notes_of(const OpenShape& open, const Roofs& roofs, bool 
                                 open.dimension, *open.unused, open.dimension));
   }
   if (open.square && open.shape.dimensions().size() > 1) {
-    notes.push_back("all sizes are equal");
+    notes.push_back(open.optional.empty() ? "all sizes are equal"
+                                          : fmt::format("all sizes are equal, except {}",
+                                                        fmt::join(open.optional, ", ")));
   }
   if (!decided) {
     notes.push_back(missing_peak_note(roofs));
@@ -134,7 +137,10 @@ std::vector<std::string> sized_labels(std::string_view text, const Operation& op
     const bool attribute =
         std::ranges::find(operation.attributes, label, &Shape::Attribute::first) !=
         operation.attributes.end();
-    if (!attribute && label != "layout") labels.push_back(std::move(label));
+    const bool optional =
+        std::ranges::find(operation.optional_dimensions, label, &OptionalDimension::name) !=
+        operation.optional_dimensions.end();
+    if (!attribute && !optional && label != "layout") labels.push_back(std::move(label));
   }
   return labels;
 }
@@ -144,7 +150,8 @@ std::vector<std::string> sized_labels(std::string_view text, const Operation& op
 Shape OpenShape::with(std::int64_t size) const {
   std::vector<Shape::Dimension> sizes = shape.dimensions();
   for (auto& [label, value] : sizes) {
-    if (square || label == dimension) value = size;
+    const bool all = square && std::ranges::find(optional, label) == optional.end();
+    if (all || label == dimension) value = size;
   }
   const std::optional<Layout> layout =
       shape.has_layout() ? std::optional(shape.layout()) : std::nullopt;
@@ -167,6 +174,17 @@ OpenShape parse_open_shape(const std::string& text, const std::string& dimension
     whole += fmt::format("/{}:1", dimension);
   }
   OpenShape open{parse_shape(whole, operation), dimension, square};
+  for (const auto& [name, usual] : operation.optional_dimensions) {
+    if (open.shape.size_or(name, 0) == 0) continue;
+    open.optional.push_back(name);
+    // A leading dimension bounds a line, whose length may be the size that is wanted.
+    if (usual(open.with(1)) != usual(open.with(2))) {
+      throw UsageError(
+          fmt::format("--solve {} and {} exclude each other: the size that is wanted "
+                      "bounds {}",
+                      dimension, name, name));
+    }
+  }
   const bool given = std::ranges::find(labels, dimension) != labels.end();
   if (given || (square && !labels.empty())) open.unused = open.shape[dimension];
   return open;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/common/operation.hpp"
 #include "roofline/roofs.hpp"
@@ -17,6 +18,7 @@ struct OpenShape {
   std::string dimension;
   bool square;
   std::optional<std::int64_t> unused = std::nullopt;  // a size that the text gives for `dimension`
+  std::vector<std::string> optional = {};             // dimensions that stay as the text gives them
 
   // The shape in which the wanted sizes are `size`.
   [[nodiscard]] Shape with(std::int64_t size) const;

@@ -201,7 +201,8 @@ std::vector<BufferSet> Buffers::carve(std::size_t sets, Cursors cursors) {
                                : cursors.inputs[static_cast<std::size_t>(operand.format)];
       result[set].push_back(cursor);
       if (is_apart(operand)) guards_.emplace_back(cursor + bytes, room(operand) - bytes);
-      if (operand.is_output()) std::ranges::copy(gaps_of(operand, cursor), std::back_inserter(guards_));
+      if (operand.is_output())
+        std::ranges::copy(gaps_of(operand, cursor), std::back_inserter(guards_));
       cursor += room(operand);
     }
   }

@@ -132,8 +132,8 @@ std::int64_t Output::length_of(std::int64_t row) const {
 Shape parse_shape(std::string_view text, const Operation& operation) {
   std::vector<std::string> optional;
   for (const auto& [name, usual] : operation.optional_dimensions) optional.push_back(name);
-  Shape shape = parse_shape(text, operation.dimensions, operation.has_layout, operation.attributes,
-                            optional);
+  Shape shape =
+      parse_shape(text, operation.dimensions, operation.has_layout, operation.attributes, optional);
   for (const auto& [name, usual] : operation.optional_dimensions) {
     if (shape.size_or(name, 0) == usual(shape)) shape = shape.without(name);
   }

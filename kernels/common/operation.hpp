@@ -38,14 +38,16 @@ struct Operand {
   // row may read any of them.
   std::int64_t by_row = 0;
   Rows rows = {};
+  // Elements of an input that no launch needs, such as the weights of a group without rows.
+  std::int64_t unread = 0;
 
   // In memory.
   [[nodiscard]] double bytes() const {
     return static_cast<double>(elements) * info(format).storage_bytes;
   }
-  // Elements that belong to the operation, which a launch reads or writes.
+  // Elements that a launch needs to read or write.
   [[nodiscard]] std::int64_t used_elements() const {
-    return rows.stride == 0 ? elements : elements / rows.stride * rows.length;
+    return (rows.stride == 0 ? elements : elements / rows.stride * rows.length) - unread;
   }
   [[nodiscard]] double used_bytes() const {
     return static_cast<double>(used_elements()) * info(format).storage_bytes;

@@ -114,8 +114,9 @@ def test_a_shape_beyond_the_memory_names_bytes_asked_and_free(tmp_path):
     ("arguments", "parts"),
     [
         (("--shape", "64"), ("--shape needs --op",)),
-        (("--op", "matmul", "--shape", "m:1/n:2/k:3/lda:4"), ("'lda'", "no leading dimension")),
-        (("--op", "matmul", "--shape", "m:1/n:2/k:3/batch:4"), ("'batch'", "without a batch")),
+        (("--op", "matmul_gelu", "--shape", "m:1/n:2/k:3/lda:4"), ("'lda'", "no leading dimension")),
+        (("--op", "matmul_gelu", "--shape", "m:1/n:2/k:3/b:4"), ("'b'", "without a batch")),
+        (("--op", "matmul", "--shape", "m:1/n:2/k:3/lda:2"), ("lda:2 is less than a line of 3 elements",)),
         (("--op", "matmul", "--shape", "m:1/n:2"), ("lacks dimension 'k'",)),
         (("--op", "matmul", "--shape", "m:1..0/n:2/k:3"), ("'1..0' is not a range",)),
         (("--op", "matmul", "--shape", "n:1..9999999"), ("more than 10000",)),

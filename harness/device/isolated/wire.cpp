@@ -153,7 +153,8 @@ Json of(const std::vector<Operand>& operands) {
                    {"format", number_of(o.format)},
                    {"access", static_cast<int>(o.access)},
                    {"values", of_values(o.values)},
-                   {"rows", {o.rows.length, o.rows.stride}}});
+                   {"rows", {o.rows.length, o.rows.stride}},
+                   {"unread", o.unread}});
   }
   return all;
 }
@@ -169,7 +170,7 @@ std::vector<Operand> operands(const Json& json) {
                     one.at("rows").at(1).get<std::int64_t>()};
     all.push_back({one.at("name").get<std::string>(), one.at("elements").get<std::int64_t>(),
                    format_of(one.at("format")), static_cast<Access>(access),
-                   values_of(one.at("values")), 0, rows});
+                   values_of(one.at("values")), 0, rows, one.at("unread").get<std::int64_t>()});
   }
   return all;
 }

@@ -32,8 +32,8 @@ double cost_of_rows(const Problem& problem, std::int64_t rows, std::int64_t grou
   if (of_rows == nullptr) return outputs * (terms + kCostPerOutput);
   const std::int64_t together =
       of_rows->rows_together != nullptr ? of_rows->rows_together(problem.shape) : problem.rows;
-  const auto packs = static_cast<double>(
-      std::clamp<std::int64_t>(rows, 1, std::max<std::int64_t>(1, ceil_div(problem.rows, together))));
+  const auto packs = static_cast<double>(std::clamp<std::int64_t>(
+      rows, 1, std::max<std::int64_t>(1, ceil_div(problem.rows, together))));
   const double packed = (packs * length + count) * terms + (group > 1 ? count * length : 0);
   return outputs * (kRowsAtOnce * terms + kCostPerOutput) + kCostOfPacking * packed;
 }

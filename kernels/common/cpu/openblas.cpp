@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "kernels/common/isa_level.hpp"
-#include "kernels/common/product_strides.hpp"
 #include "kernels/common/lib/library_folders.hpp"
+#include "kernels/common/product_strides.hpp"
 #include "kernels/common/shared_library.hpp"
 #endif
 
@@ -120,9 +120,9 @@ Launch openblas_matmul(Queue& queue, const Shape& shape, const float* a, const f
   openblas_set_num_threads(queue.threads());
   const bool a_transposed = shape.layout() == Layout::tn;
   const bool b_transposed = shape.layout() == Layout::nt;
-  return [m = size(shape, "m"), n = size(shape, "n"), k = size(shape, "k"),
-          batch = batch_of(shape), of_a = lines_of_a(shape), of_b = lines_of_b(shape),
-          of_c = lines_of_c(shape), a_transposed, b_transposed, a, b, c] {
+  return [m = size(shape, "m"), n = size(shape, "n"), k = size(shape, "k"), batch = batch_of(shape),
+          of_a = lines_of_a(shape), of_b = lines_of_b(shape), of_c = lines_of_c(shape),
+          a_transposed, b_transposed, a, b, c] {
     for (std::int64_t i = 0; i < batch; ++i) {
       cblas_sgemm(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans,
                   b_transposed ? CblasTrans : CblasNoTrans, m, n, k, 1.0F, a + i * of_a.elements(),

@@ -165,8 +165,8 @@ class Product {
       const auto tile = static_cast<std::int64_t>(r) / kRows;
       const auto in_tile = static_cast<std::int64_t>(r) % kRows;
       for (std::int64_t p = 0; p < terms.count; ++p) {
-        const double x =
-            a_by_columns_ ? a_[(terms.first + p) * lda_ + rows[r]] : row[static_cast<std::size_t>(p)];
+        const double x = a_by_columns_ ? a_[(terms.first + p) * lda_ + rows[r]]
+                                       : row[static_cast<std::size_t>(p)];
         const auto at = static_cast<std::size_t>((tile * terms.count + p) * kRows + in_tile);
         packed.values[at] = x;
         packed.squares[at] = x * x;

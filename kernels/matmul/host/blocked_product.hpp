@@ -418,8 +418,9 @@ Launch bind_block_scaled(Queue& queue, const Workspace& workspace, const Shape& 
   const std::int64_t blocks = scale_blocks(shape["k"]);
   const cpu::BlockScaledMatrix<A> scaled_a{{stored_a(shape, a)}, scale_a, 1, 1, shape["m"]};
   const cpu::BlockScaledMatrix<B> scaled_b{{stored_b(shape, b)}, scale_b, kScaleBlock, blocks, 1};
-  return launch(queue, workspace,
-                blocked_product<Kernel>(queue, workspace, shape, scaled_a, scaled_b, c, Identity{}));
+  return launch(
+      queue, workspace,
+      blocked_product<Kernel>(queue, workspace, shape, scaled_a, scaled_b, c, Identity{}));
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ struct Range {
 };
 
 // A matrix as it is stored: `lines` rows or columns, each `length` contiguous elements, from
-// multiples of `stride` on. The reduction (k) runs along the lines where `k_contiguous`, else across
-// them.
+// multiples of `stride` on. The reduction (k) runs along the lines where `k_contiguous`, else
+// across them.
 template <class T>
 struct StoredMatrix {
   const T* data;

@@ -154,6 +154,15 @@ def schema_of(name: str) -> dict[str, Any]:
     return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
 
 
+_OF_A_BATCH = ("b", "lda", "ldb", "ldc")  # sizes that only some shapes of a product have
+
+
+def of_a_batch(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """The batch and the leading dimensions of a product; of another shape none."""
+    product = {"m", "n", "k"} <= shape.keys()
+    return {name: shape[name] for name in _OF_A_BATCH if product and name in shape}
+
+
 def shape_text(shape: Mapping[str, Any]) -> str:
     """The text form of {"m": 4096, "n": 1024}. The number of an attribute may be whole."""
     return "/".join(f"{name}:{str(value).removesuffix('.0')}" for name, value in shape.items())

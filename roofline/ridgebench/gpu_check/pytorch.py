@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from ridgebench.base.command_line import OK, Parser
-from ridgebench.data.records import Row, load_run
+from ridgebench.data.records import Row, load_run, of_a_batch
 
 _ROUNDS, _WARM_UP_S = 30, 0.5
 _DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
         if row.status != "ok" or row.regime != "steady" or row.role == "control":
             continue
         is_product = row.op == "matmul" and row.technique == "cublas" and row.format in _DTYPES
-        if is_product and row.shape["layout"] == "nt":
+        if is_product and row.shape["layout"] == "nt" and not of_a_batch(row.shape):
             other = _product(row)
         elif row.op == "dram_copy":
             other = _copy(row)

@@ -16,7 +16,7 @@ from ridgebench.base.printers import aligned
 from ridgebench.base.units import counted
 from ridgebench.data.doubts import cut_by_budget, overlap, why_unfinished
 from ridgebench.data.power_states import DIFFER, differ
-from ridgebench.data.records import Row, Run, load_run
+from ridgebench.data.records import Row, Run, load_run, of_a_batch
 
 
 def _accumulation(row: Row) -> str:
@@ -31,7 +31,7 @@ def _accumulation(row: Row) -> str:
 
 
 def _kept(row: Row) -> bool:
-    return row.drawable and row.op in ("matmul", "matmul_gelu")
+    return row.drawable and row.op in ("matmul", "matmul_gelu") and not of_a_batch(row.shape)
 
 
 def rivals(rows: list[Row]) -> dict[tuple, dict[str, Row]]:

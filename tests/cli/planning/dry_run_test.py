@@ -79,7 +79,9 @@ def test_one_format_is_printed(tmp_path):
     ("shape", "parts"),
     [
         ("8x64x64", ("is not of the form name:size; allowed: 64 for every size, or m:64/n:64/k:64",)),
-        ("b:8/m:64/n:64/k:64", ("unknown dimension 'b'", "m, n, k, layout", "without a batch")),
+        ("batch:8/m:64/n:64/k:64", ("unknown dimension 'batch'", "m, n, k, b, lda, ldb, ldc, layout", "a batch of 8 is b:8")),
+        ("b:0/m:64/n:64/k:64", ("dimension b:0 is not a whole number between 1 and",)),
+        ("m:64/n:64/k:64/lda:63", ("lda:63 is less than a line of 64 elements; allowed: 64 or more",)),
         ("m:64/n:64/k:64/layout:tt", ("unknown layout 'tt'; allowed: nt, nn, tn",)),
     ],
 )

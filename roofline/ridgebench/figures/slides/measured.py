@@ -2,7 +2,7 @@
 
 from typing import Callable, Optional
 
-from ridgebench.data.records import Row, shape_text
+from ridgebench.data.records import Row, of_a_batch, shape_text
 from ridgebench.data.view import PRODUCTS, View
 from ridgebench.figures.page.power import watts
 from ridgebench.figures.scene.roofline import placed
@@ -73,10 +73,10 @@ def _sweep(view: View, format_: str, size_of: Callable[[Row], Optional[int]]) ->
 
 
 def product_of(row: Row) -> Optional[tuple[int, int, int]]:
-    """m, n and k of a product in layout nt."""
+    """m, n and k of a product by itself, in layout nt and without leading dimensions."""
     values = [row.shape.get(name) for name in "mnk"]
     whole = all(isinstance(value, int) for value in values) and row.shape.get("layout", "nt") == "nt"
-    return tuple(values) if whole else None  # type: ignore[return-value]
+    return tuple(values) if whole and not of_a_batch(row.shape) else None  # type: ignore[return-value]
 
 
 def squares(view: View, format_: str) -> list[Mark]:

@@ -102,9 +102,11 @@ TEST_F(SelectionTest, UnknownNamesAreRefusedWithTheNearest) {
 
 TEST_F(SelectionTest, WhatIsNoDimensionIsRefusedWithTheReason) {
   refuses({.shapes = {"matmul m:1/n:2/k:3/batch:4"}},
-          AllOf(HasSubstr("unknown dimension 'batch'"), HasSubstr("m, n, k, layout"),
-                HasSubstr("without a batch")));
-  refuses({.shapes = {"matmul m:1/n:2/k:3/lda:4"}}, HasSubstr("no leading dimension"));
+          AllOf(HasSubstr("unknown dimension 'batch'"),
+                HasSubstr("m, n, k, b, lda, ldb, ldc, layout"), HasSubstr("a batch of 8 is b:8")));
+  refuses({.shapes = {"matmul m:1/n:2/k:3/lda:2"}}, HasSubstr("less than a line of 3 elements"));
+  refuses({.shapes = {"matmul_gelu m:1/n:2/k:3/b:4"}}, HasSubstr("without a batch"));
+  refuses({.shapes = {"matmul_gelu m:1/n:2/k:3/lda:4"}}, HasSubstr("no leading dimension"));
 }
 
 TEST(ShapeLine, BlanksOrCommasSeparateTheFields) {

@@ -7,7 +7,7 @@ from typing import Callable
 
 import pytest
 from ridgebench.pages import ladder_tables, result_tables, tables
-from ridgebench.pages.result_tables import MARGIN, captioned, format_names
+from ridgebench.pages.result_tables import MARGIN, captioned, format_names, size_text
 from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 
 
@@ -17,6 +17,19 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "docs").mkdir()
     (tmp_path / "README.md").write_text("no markers\n")
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ({"m": 8, "n": 8, "k": 8, "layout": "nt"}, "8³, nt"),
+        ({"m": 8, "n": 8, "k": 8, "b": 8, "layout": "nt"}, "8³, nt, b 8"),
+        ({"m": 1, "n": 2, "k": 3, "b": 4, "lda": 5, "layout": "nn"}, "1 × 2 × 3, nn, b 4, lda 5"),
+        ({"b": 2, "h": 4, "kv": 4, "s": 8, "d": 2}, "2 × 4 × 4 × 8 × 2"),
+    ],
+)
+def test_a_size_names_a_batch_and_leading_dimensions(shape, text):
+    assert size_text(shape) == text
 
 
 def page(project: Path, marker: str) -> Path:

@@ -44,6 +44,18 @@ def test_each_sweep_of_a_technique_is_one_path():
     assert found["m3"].size(found["m3"].rows[-1]) == "m 256" and found["n4"].size(found["n4"].rows[0]) == "n 16"
 
 
+def test_a_batch_has_sweeps_of_its_own_and_its_size_is_named():
+    plain = of_shapes(SQUARES)
+    batched = [replace(row, id=f"{row.id}/b", shape={**row.shape, "b": 16}) for row in plain]
+    found = [(sweep.grows, *[row.shape.get("b", 1) for row in sweep.rows]) for sweep in sweeps(plain + batched)]
+    assert sorted(found) == [("n", 1, 1, 1, 1), ("n", 16, 16, 16, 16)]
+    assert size_text(plain[0]) == "n 16" and size_text(batched[0]) == "n 16, b 16"
+    one = replace(plain[0], shape={"m": 2, "n": 4, "k": 8, "b": 3, "lda": 9, "layout": "nt"})
+    assert size_text(one) == "2×4×8, b 3, lda 9"
+    growing = [replace(plain[0], id=str(b), shape={**plain[0].shape, "b": b}) for b in (2, 4, 8)]
+    assert [(sweep.grows, len(sweep.rows)) for sweep in sweeps(growing)] == [("b", 3)]
+
+
 def test_rows_of_no_sweep_stay_points():
     lone = [(3, 5, 7), (11, 13, 17)]
     assert sweeps(of_shapes(lone)) == []
