@@ -127,7 +127,8 @@ std::string remark_of(const Record& r, bool heads) {
 }  // namespace
 
 bool is_product(const Record& r) {
-  return r.op == "matmul" || r.op == "matmul_gelu" || r.op == "matmul_block_scaled";
+  return r.op == "matmul" || r.op == "matmul_gelu" || r.op == "matmul_block_scaled" ||
+         r.op == "matmul_grouped";
 }
 
 bool served_by_cache(const Record& r) {

@@ -1,7 +1,8 @@
 // Matrix product by cuBLASLt, the yardstick, alone and with bias and GeLU in its epilogue. `cublas`
 // runs the algorithm that the library's heuristic returns first, `cublas_tuned` the fastest of its
-// first 32 by measurement. A batch is one call of the library. Sums are kept in fp32. The fp8 tensor cores keep fewer bits: by default
-// the library moves their sums to fp32 on the way, with `_fast_accum` it does not.
+// first 32 by measurement. A batch is one call of the library. Sums are kept in fp32. The fp8
+// tensor cores keep fewer bits: by default the library moves their sums to fp32 on the way, with
+// `_fast_accum` it does not.
 #include <string>
 #include <vector>
 

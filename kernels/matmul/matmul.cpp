@@ -159,8 +159,7 @@ std::vector<Shape> lecture_sweep(Pace pace, const Machine& machine) {
 
 std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   if (profile == Profile::lecture) return lecture_sweep(pace, machine);
-  const double slowdown = pace == Pace::naive ? kNaiveSlowdown : 1;
-  const std::int64_t n = side(machine.flops_per_s_hint / slowdown);
+  const std::int64_t n = side_of_square(pace, machine);
   // Naive code has the same rate at every size, and conversions make it several times slower than
   // fp32.
   std::vector<Shape> shapes{cube(pace == Pace::naive ? n / 2 : n, Layout::nt)};
@@ -238,6 +237,10 @@ std::optional<std::string> refuses_strides(const Shape& s) {
 }
 
 }  // namespace
+
+std::int64_t side_of_square(Pace pace, const Machine& machine) {
+  return side(machine.flops_per_s_hint / (pace == Pace::naive ? kNaiveSlowdown : 1));
+}
 
 Operation matmul_operation() {
   return {

@@ -16,9 +16,18 @@ Operation matmul_gelu_operation();
 // matmul_block_scaled: operands a, b, scale_a, scale_b (block_scales.hpp), c; fp8_e4m3 in layout nt
 // only, as DeepSeek-V3 trains. C[m,n] is the sum over k of a scale_a b scale_b.
 Operation matmul_block_scaled_operation();
+// matmul_grouped: operands a [m, k], b [g, n, k], c [m, n]; each token, a row of A, is multiplied
+// by the matrix of its group (token_groups.hpp), as in a layer of experts. 2mnk FLOPs. Matrices of
+// groups without a token are not read.
+Operation matmul_grouped_operation();
+
+// Side of the largest square product that a launch of a technique of this pace finishes in a tenth
+// of a second, a power of two.
+std::int64_t side_of_square(Pace pace, const Machine& machine);
 
 inline const RegisterOperation matmul{matmul_operation()};
 inline const RegisterOperation matmul_gelu{matmul_gelu_operation()};
 inline const RegisterOperation matmul_block_scaled{matmul_block_scaled_operation()};
+inline const RegisterOperation matmul_grouped{matmul_grouped_operation()};
 
 }  // namespace ridgebench

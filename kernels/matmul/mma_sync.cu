@@ -1,13 +1,14 @@
 // The tensor cores, by mma.sync: one instruction of a warp multiplies 16 x 32 bytes of A by 32 x 8
 // of B, from registers to registers. Three stages of 64 bytes of k of 128 + 128 rows arrive by
 // cp.async and leave by ldmatrix. The limit is the tensor cores' rate on 8.x and 12.0, and shared
-// memory on 9.0. Only 8.9 and 12.0 multiply fp8 by it; elsewhere ptxas emulates that by fp16. Blocks
-// along z serve the products of a batch.
+// memory on 9.0. Only 8.9 and 12.0 multiply fp8 by it; elsewhere ptxas emulates that by fp16.
+// Blocks along z serve the products of a batch. The grouped form takes a block's tile from a table.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/operands.cuh"
+#include "kernels/matmul/tile/product_groups.cuh"
 #include "kernels/matmul/tile/stage.cuh"
 
 namespace ridgebench::cuda::matmul_mma_sync {
@@ -42,16 +43,18 @@ __device__ void multiply_stage(float (&acc)[kWarpM][kWarpN][4], const Stage& a, 
   }
 }
 
-template <Layout kLayout, class A, class B, class Out, class Epilogue>
+// Products: ProductBatch or ProductGroups.
+template <Layout kLayout, class Products, class Epilogue, class A = typename Products::A,
+          class B = typename Products::B>
 __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
-    matmul_mma_sync(ProductBatch<A, B, Out> product, Epilogue epilogue, bool aligned_a,
-                    bool aligned_b, bool aligned_c) {
+    matmul_mma_sync(Products product, Epilogue epilogue, bool aligned_a, bool aligned_b,
+                    bool aligned_c) {
   product.start_block();
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
   alignas(128) __shared__ Stage a[kStages];
   alignas(128) __shared__ Stage b[kStages];
-  const std::int64_t tile_m = std::int64_t{blockIdx.y} * kTile;
+  const std::int64_t tile_m = product.first_row(kTile);
   const std::int64_t tile_n = std::int64_t{blockIdx.x} * kTile;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int warp_m = warp / 4 * 64, warp_n = warp % 4 * 32;
@@ -92,17 +95,22 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
   }
 }
 
-template <Layout kLayout, class A, class B, class Out, class Epilogue>
-Launch launch(const Queue& queue, const ProductBatch<A, B, Out>& product, Epilogue epilogue) {
-  dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
-  grid.z = product.batch;
-  const bool aligned_a = product.a.is_vectorizable(kVectorElements<A>);
-  const bool aligned_b = product.b.is_vectorizable(kVectorElements<B>);
+template <Layout kLayout, class Products, class Epilogue>
+Launch launch(const Queue& queue, const Products& product, dim3 grid, Epilogue epilogue) {
+  const bool aligned_a = product.a.is_vectorizable(kVectorElements<typename Products::A>);
+  const bool aligned_b = product.b.is_vectorizable(kVectorElements<typename Products::B>);
   const bool aligned_c = can_store_vector(product.c, product.n, product.ldc, 2);
   return [=, stream = stream_of(queue)] {
     matmul_mma_sync<kLayout>
         <<<grid, kStageThreads, 0, stream>>>(product, epilogue, aligned_a, aligned_b, aligned_c);
   };
+}
+
+template <Layout kLayout, class A, class B, class Out, class Epilogue>
+Launch launch(const Queue& queue, const ProductBatch<A, B, Out>& product, Epilogue epilogue) {
+  dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
+  grid.z = product.batch;
+  return launch<kLayout>(queue, product, grid, epilogue);
 }
 
 template <class P>
@@ -145,9 +153,32 @@ Technique technique(const std::string& operation, double approximation_error) {
           .optional_dimensions = true};
 }
 
+GroupTable prepare_groups(Queue& queue, const Shape& shape) {
+  return GroupTable(queue, shape, kTile);
+}
+
+Launch bind_groups(Queue& queue, const GroupTable& table, const Shape& shape, const Bf16* a,
+                   const Bf16* b, Bf16* c) {
+  const ProductGroups product(shape, a, b, c, table);
+  const dim3 grid = tiles_for(table.tiles, product.n, 1, kTile);
+  const Launch multiply = launch<Layout::nt>(queue, product, grid, Plain{});
+  return [multiply, memory = table.memory] { multiply(); };
+}
+
+std::optional<std::string> supports_groups(const Machine& machine, const Shape& shape,
+                                           FormatPair /*format*/) {
+  if (machine.compute_capability < 80) return "mma.sync needs compute capability 8.0";
+  return group_grid_limit(shape, kTile, kTile);
+}
+
 constexpr auto kProducts = Tf32Products{} + HalfProducts{} + Fp8Products{};
 const Registration mma_sync{[]<class P>() { return technique<P>("matmul", 0); }, kProducts,
                             []<class P>() { return bind<P>; }};
+const Registration mma_sync_grouped{{.operation = "matmul_grouped",
+                                     .name = "mma_sync",
+                                     .engine = Engine::tensor,
+                                     .supports = supports_groups},
+                                    planned(prepare_groups, bind_groups)};
 const Registration mma_sync_gelu{
     []<class P>() { return technique<P>("matmul_gelu", kGeluError<typename P::Out>); }, kProducts,
     []<class P>() { return bind_gelu<P>; }};

@@ -1,13 +1,18 @@
 // Matrix product by its definition, one thread per element of C. Neighbouring threads of a warp
 // take neighbouring rows. In layout nt each load of A and each store to C then touches 32 rows, and
 // the L1 cache moves 32 bytes or more for every element it delivers. Its bandwidth is the limit,
-// far below any roof. Blocks along z serve the products of a batch. The fused form adds the bias and
-// applies GeLU before it stores, and the block-scaled form multiplies each number by its scale.
+// far below any roof. Blocks along z serve the products of a batch. The fused form adds the bias
+// and applies GeLU before it stores, the block-scaled form multiplies each number by its scale, and
+// the grouped form takes the matrix of the token's group.
+#include <memory>
+#include <vector>
+
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/block_scales.hpp"
 #include "kernels/matmul/tile/operands.cuh"
+#include "kernels/matmul/token_groups.hpp"
 
 namespace ridgebench::cuda::matmul_naive {
 
@@ -39,6 +44,20 @@ __global__ void matmul_block_scaled_naive(Product<Fp8E4m3, Fp8E4m3, Bf16> produc
            to_float(product.b(n, k)) * scale_b[scale_index_b(n, k, product.k)];
   }
   product.c[m * product.n + n] = from_float<Bf16>(sum);
+}
+
+// groups[m]: the group of token m.
+template <class T>
+__global__ void matmul_grouped_naive(Product<T, T, T> product, const std::int32_t* groups) {
+  const std::int64_t m = std::int64_t{blockIdx.x} * kTileM + threadIdx.x;
+  const std::int64_t n = std::int64_t{blockIdx.y} * kTileN + threadIdx.y;
+  if (m >= product.m || n >= product.n) return;
+  product.b.data += groups[m] * product.n * product.k;
+  float sum = 0;
+  for (std::int64_t k = 0; k < product.k; ++k) {
+    sum += to_float(product.a(m, k)) * to_float(product.b(n, k));
+  }
+  product.c[m * product.n + n] = from_float<T>(sum);
 }
 
 template <class A, class B, class Out, class Epilogue>
@@ -92,5 +111,37 @@ const Registration naive_gelu{
     []<class P>() { return technique("matmul_gelu", kGeluError<typename P::Out>); }, AllProducts{},
     []<class P>() { return bind_gelu<P>; }};
 const Registration naive_block_scaled{technique("matmul_block_scaled"), bind_block_scaled};
+
+struct GroupOfToken {
+  std::shared_ptr<void> memory;
+};
+
+GroupOfToken prepare_groups(Queue& queue, const Shape& shape) {
+  std::vector<std::int32_t> groups;
+  for (const TokenGroup& group : busy_groups(shape)) {
+    groups.insert(groups.end(), static_cast<std::size_t>(group.tokens),
+                  static_cast<std::int32_t>(group.index));
+  }
+  const std::size_t bytes = groups.size() * sizeof groups[0];
+  const GroupOfToken table{queue.allocate(bytes)};
+  check(cudaMemcpyAsync(table.memory.get(), groups.data(), bytes, cudaMemcpyHostToDevice,
+                        stream_of(queue)));
+  check(cudaStreamSynchronize(stream_of(queue)));
+  return table;
+}
+
+template <class T>
+Launch bind_groups(Queue& queue, const GroupOfToken& table, const Shape& shape, const T* a,
+                   const T* b, T* c) {
+  const Product product(shape, a, b, c);
+  const dim3 grid = tiles_for(product.n, product.m, kTileN, kTileM);
+  return [product, grid, memory = table.memory, stream = stream_of(queue)] {
+    matmul_grouped_naive<<<grid, dim3(kTileM, kTileN), 0, stream>>>(
+        product, static_cast<const std::int32_t*>(memory.get()));
+  };
+}
+
+const Registration naive_grouped{technique("matmul_grouped"), Types<float, Bf16>{},
+                                 []<class T>() { return planned(prepare_groups, bind_groups<T>); }};
 
 }  // namespace ridgebench::cuda::matmul_naive

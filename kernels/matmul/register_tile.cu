@@ -3,12 +3,13 @@
 // eight. While it multiplies the current k-tile it fetches the next one into registers, 16 bytes
 // per load where the operand is aligned, and widens narrow formats to fp32 on their way to shared
 // memory. Nine tenths of the inner loop are multiply-adds: the limit is now the FMA units. Blocks
-// along z serve the products of a batch.
+// along z serve the products of a batch. The grouped form takes a block's tile from a table.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/k_tile.cuh"
 #include "kernels/matmul/tile/operands.cuh"
+#include "kernels/matmul/tile/product_groups.cuh"
 
 namespace ridgebench::cuda::matmul_register_tile {
 
@@ -27,16 +28,18 @@ __device__ void load_groups(float (&x)[kCount], const float* shared) {
   }
 }
 
-template <Layout kLayout, class A, class B, class Out, class Epilogue>
+// Products: ProductBatch or ProductGroups.
+template <Layout kLayout, class Products, class Epilogue, class A = typename Products::A,
+          class B = typename Products::B>
 __global__ void __launch_bounds__(kTile, 2)
-    matmul_register_tile(ProductBatch<A, B, Out> product, Widen<A> widen_a, Widen<B> widen_b,
-                         Epilogue epilogue, bool aligned_a, bool aligned_b, bool aligned_c) {
+    matmul_register_tile(Products product, Widen<A> widen_a, Widen<B> widen_b, Epilogue epilogue,
+                         bool aligned_a, bool aligned_b, bool aligned_c) {
   product.start_block();
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
   alignas(16) __shared__ KTile a[2];  // the current k-tile and the next
   alignas(16) __shared__ KTile b[2];
-  const std::int64_t tile_m = std::int64_t{blockIdx.y} * kTile;
+  const std::int64_t tile_m = product.first_row(kTile);
   const std::int64_t tile_n = std::int64_t{blockIdx.x} * kTile;
   // A warp owns 64 x 64 outputs: 8 x 4 threads with two groups of four rows and four groups of four
   // columns each. Their order keeps the 16-byte reads free of bank conflicts (maxas wiki, SGEMM).
@@ -90,13 +93,8 @@ __global__ void __launch_bounds__(kTile, 2)
 }
 
 // P is the product's types.
-template <Layout kLayout, class P, class Epilogue>
-Launch launch(const Queue& queue, const Shape& shape, const typename P::A* a,
-              const typename P::B* b, typename P::Out* c, Epilogue epilogue) {
-  const ProductBatch product(shape, reinterpret_cast<const KTileElement<typename P::A>*>(a),
-                             reinterpret_cast<const KTileElement<typename P::B>*>(b), c);
-  dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
-  grid.z = product.batch;
+template <Layout kLayout, class P, class Products, class Epilogue>
+Launch launch(const Queue& queue, const Products& product, dim3 grid, Epilogue epilogue) {
   const bool aligned_a = product.a.is_vectorizable(kTileK);
   const bool aligned_b = product.b.is_vectorizable(kTileK);
   const bool aligned_c = can_store_vector(product.c, product.n, product.ldc, 4);
@@ -105,6 +103,16 @@ Launch launch(const Queue& queue, const Shape& shape, const typename P::A* a,
                                                               widen_from<typename P::B>(), epilogue,
                                                               aligned_a, aligned_b, aligned_c);
   };
+}
+
+template <Layout kLayout, class P, class Epilogue>
+Launch launch(const Queue& queue, const Shape& shape, const typename P::A* a,
+              const typename P::B* b, typename P::Out* c, Epilogue epilogue) {
+  const ProductBatch product(shape, reinterpret_cast<const KTileElement<typename P::A>*>(a),
+                             reinterpret_cast<const KTileElement<typename P::B>*>(b), c);
+  dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
+  grid.z = product.batch;
+  return launch<kLayout, P>(queue, product, grid, epilogue);
 }
 
 template <class P>
@@ -135,6 +143,26 @@ Technique technique(const std::string& operation, double approximation_error = 0
           .optional_dimensions = true};
 }
 
+GroupTable prepare_groups(Queue& queue, const Shape& shape) {
+  return GroupTable(queue, shape, kTile);
+}
+
+Launch bind_groups(Queue& queue, const GroupTable& table, const Shape& shape, const float* a,
+                   const float* b, float* c) {
+  const ProductGroups product(shape, a, b, c, table);
+  const dim3 grid = tiles_for(table.tiles, product.n, 1, kTile);
+  const Launch multiply = launch<Layout::nt, ProductTypes<float>>(queue, product, grid, Plain{});
+  return [multiply, memory = table.memory] { multiply(); };
+}
+
+const Registration register_tile_grouped{
+    {.operation = "matmul_grouped",
+     .name = "register_tile",
+     .engine = Engine::fma,
+     .arithmetic = Format::fp32,
+     .supports = [](const Machine&, const Shape& s,
+                    FormatPair) { return group_grid_limit(s, kTile, kTile); }},
+    planned(prepare_groups, bind_groups)};
 const Registration register_tile{technique("matmul"), AllProducts{},
                                  []<class P>() { return bind<P>; }};
 const Registration register_tile_gelu{

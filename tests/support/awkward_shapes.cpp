@@ -84,6 +84,19 @@ std::vector<Shape> batches(const Operation& operation) {
   return shapes;
 }
 
+// One group, fewer tokens than groups, groups without a token at either end, tiles that are full,
+// and one group with nearly all tokens.
+std::vector<Shape> groups_of_tokens(const Operation& operation) {
+  std::vector<Shape> shapes;
+  for (const char* const text :
+       {"m:1/n:1/k:1/g:1", "m:3/n:17/k:5/g:8", "m:37/n:37/k:131/g:3", "m:40/n:24/k:16/g:5/empty:2",
+        "m:133/n:65/k:33/g:4/skew:1", "m:300/n:40/k:24/g:7/skew:2/empty:3", "m:256/n:128/k:32/g:2",
+        "m:129/n:136/k:72/g:16/skew:8/empty:15", "m:200/n:131/k:61/g:6/skew:0.5/empty:1"}) {
+    shapes.push_back(parse_shape(text, operation));
+  }
+  return shapes;
+}
+
 // Appends shapes of every awkward size and number of times, between which stands a tile.
 void add_repeated_work(std::vector<Shape::Dimension> dimensions, std::vector<Shape>& shapes) {
   constexpr std::int64_t kMostWork = 70000;
@@ -206,6 +219,7 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
     }
     return shapes;
   }
+  if (names == Dimensions{"m", "n", "k", "g"}) return groups_of_tokens(operation);
   if (names == Dimensions{"n", "warps", "packs", "passes"}) return reads_in_flight(operation);
   if (names == Dimensions{"b", "s", "h", "d"}) return rotated_heads();
   if (names == Dimensions{"b", "h", "kv", "s", "d"}) return caches();

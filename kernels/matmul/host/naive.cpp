@@ -1,13 +1,17 @@
 // Matrix product as three nested loops over the definition. Every product reads its two operands
 // again, and the running sum waits for each addition: far below every roof at every size. It serves
 // batches and leading dimensions. The fused form adds the bias and applies GeLU before it stores an
-// element, and the block-scaled form multiplies each number by its scale.
+// element, the block-scaled form multiplies each number by its scale, and the grouped form takes
+// the matrix of the token's group.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "kernels/common/product_strides.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/block_scales.hpp"
+#include "kernels/matmul/token_groups.hpp"
 
 namespace ridgebench {
 namespace {
@@ -73,6 +77,29 @@ Launch bind_block_scaled(Queue& queue, const Shape& shape, const Fp8E4m3* a, con
   };
 }
 
+// Each token by the matrix of its group (token_groups.hpp).
+template <class T>
+Launch bind_grouped(Queue& queue, const Shape& shape, const T* a, const T* b, T* c) {
+  std::vector<const T*> matrix_of(static_cast<std::size_t>(shape["m"]));
+  for (const TokenGroup& group : busy_groups(shape)) {
+    std::fill_n(matrix_of.begin() + group.first, group.tokens,
+                b + group.index * shape["n"] * shape["k"]);
+  }
+  return [n = shape["n"], k = shape["k"], threads = queue.threads(), matrix_of, a, c] {
+    const std::int64_t m = std::ssize(matrix_of);
+#pragma omp parallel for num_threads(threads)
+    for (std::int64_t i = 0; i < m; ++i) {
+      const T* const matrix = matrix_of[static_cast<std::size_t>(i)];
+      for (std::int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (std::int64_t p = 0; p < k; ++p)
+          sum += decode(a[i * k + p]) * decode(matrix[j * k + p]);
+        c[i * n + j] = encode<T>(sum);
+      }
+    }
+  };
+}
+
 using Products = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
 Technique technique(const std::string& operation) {
@@ -91,6 +118,8 @@ const Registration naive_gelu{technique("matmul_gelu"), Products{}, []<class P>(
                                 return bind_gelu<typename P::A, typename P::B, typename P::Out>;
                               }};
 const Registration naive_block_scaled{technique("matmul_block_scaled"), bind_block_scaled};
+const Registration naive_grouped{technique("matmul_grouped"), Types<float, Bf16>{},
+                                 []<class T>() { return bind_grouped<T>; }};
 
 }  // namespace
 }  // namespace ridgebench

@@ -2,7 +2,8 @@
 // order in which the inner loop reads them (blocked_product.hpp). The micro-kernel keeps a tile of
 // C in registers, so that every number that it loads serves many multiply-adds: the limit is now
 // the FMA units. The block-scaled form multiplies numbers by their scales while it packs them, once
-// for each number and not for each block of each sum.
+// for each number and not for each block of each sum. The grouped form multiplies one group after
+// the other, each on all threads.
 #include <omp.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <bit>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cpu/convert.hpp"
@@ -18,6 +20,7 @@
 #include "kernels/common/product_strides.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/block_scales.hpp"
+#include "kernels/matmul/token_groups.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/matmul/host/pack.hpp"
@@ -133,6 +136,51 @@ const Registration packed_gelu{
 const Registration packed_block_scaled{
     technique("matmul_block_scaled", 0),
     planned(prepare<RegisterTile>, bind_block_scaled<RegisterTile, Fp8E4m3, Fp8E4m3, Bf16>)};
+
+// The workspace of the group that needs the most.
+WorkspaceBytes bytes_for_groups(std::int64_t threads, const Shape& shape) {
+  WorkspaceBytes most{};
+  for (const TokenGroup& group : busy_groups(shape)) {
+    const auto own = bytes_of_workspace<RegisterTile>(threads, group.product(shape));
+    most = {std::max(most.a, own.a), std::max(most.b, own.b),
+            std::max(most.accumulators, own.accumulators)};
+  }
+  return most;
+}
+
+double workspace_of_groups(const Machine& machine, const Shape& shape) {
+  const WorkspaceBytes bytes = bytes_for_groups(machine.units, shape);
+  return static_cast<double>(bytes.a + bytes.b + bytes.accumulators);
+}
+
+Workspace prepare_groups(Queue& queue, const Shape& shape) {
+  const WorkspaceBytes bytes = bytes_for_groups(queue.threads(), shape);
+  return {queue.allocate(bytes.a), queue.allocate(bytes.b), queue.allocate(bytes.accumulators)};
+}
+
+template <class T>
+Launch bind_groups(Queue& queue, const Workspace& workspace, const Shape& shape, const T* a,
+                   const T* b, T* c) {
+  std::vector<Launch> products;
+  for (const TokenGroup& group : busy_groups(shape)) {
+    products.push_back(bind<RegisterTile>(
+        queue, workspace, group.product(shape), a + group.first * shape["k"],
+        b + group.index * shape["n"] * shape["k"], c + group.first * shape["n"]));
+  }
+  return [products] {
+    for (const Launch& product : products) product();
+  };
+}
+
+Technique grouped() {
+  Technique packed_groups = technique("matmul_grouped", 0);
+  packed_groups.workspace_bytes = workspace_of_groups;
+  return packed_groups;
+}
+
+const Registration packed_grouped{grouped(), Types<float, Bf16>{}, []<class T>() {
+                                    return planned(prepare_groups, bind_groups<T>);
+                                  }};
 
 }  // namespace
 }  // namespace ridgebench

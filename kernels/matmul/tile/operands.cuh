@@ -57,8 +57,11 @@ struct MatrixOperand {
   }
 };
 
-template <class A, class B, class Out>
+template <class ElementA, class ElementB, class ElementOut>
 struct Product {
+  using A = ElementA;
+  using B = ElementB;
+  using Out = ElementOut;
   MatrixOperand<A> a;
   MatrixOperand<B> b;
   Out* c;
@@ -77,8 +80,8 @@ struct Product {
 // batch whose lines are aligned has aligned matrices too, because they are whole lines.
 template <class A, class B, class Out>
 struct ProductBatch : Product<A, B, Out> {
-  std::int64_t ldc;                            // elements from a row of C to the next
-  std::int64_t stride_a, stride_b, stride_c;   // elements from a matrix to the next
+  std::int64_t ldc;                           // elements from a row of C to the next
+  std::int64_t stride_a, stride_b, stride_c;  // elements from a matrix to the next
   unsigned batch;
 
   ProductBatch(const Shape& shape, const A* a_data, const B* b_data, Out* c_data)
@@ -89,10 +92,15 @@ struct ProductBatch : Product<A, B, Out> {
         stride_c(lines_of_c(shape).elements()),
         batch(static_cast<unsigned>(batch_of(shape))) {}
 
-  // Moves to the operands of the block's product; c stays, for c_of_block().
+  // Moves to the operands of the block's product; c stays, for c_of_block(). A kernel calls it
+  // first.
   __device__ void start_block() {
     this->a.data += blockIdx.z * stride_a;
     this->b.data += blockIdx.z * stride_b;
+  }
+  // Of the block's tile of C.
+  [[nodiscard]] __device__ std::int64_t first_row(int tile_rows) const {
+    return std::int64_t{blockIdx.y} * tile_rows;
   }
   [[nodiscard]] __device__ Out* c_of_block() const { return this->c + blockIdx.z * stride_c; }
 };
@@ -145,8 +153,8 @@ struct alignas(kCount * sizeof(Out)) OutVector {
   Out element[kCount];
 };
 
-// True if rows of n elements from `c` on, each `ldc` after the one before, fall into aligned vectors
-// of `count`.
+// True if rows of n elements from `c` on, each `ldc` after the one before, fall into aligned
+// vectors of `count`.
 template <class Out>
 bool can_store_vector(const Out* c, std::int64_t n, std::int64_t ldc, int count) {
   return n % count == 0 && ldc % count == 0 &&

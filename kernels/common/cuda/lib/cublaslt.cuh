@@ -27,6 +27,7 @@ struct LtOptions {
   bool fast_accumulation = false;  // fp8: sums stay in the tensor cores
   bool gelu = false;               // gelu(A B + bias), tanh form
   bool block_scaled = false;       // fp8: scales of 1 x 128 for A, of 128 x 128 for B
+  std::uint32_t alignment = 256;   // of all operands, in bytes; 256 is the library's assumption
 };
 
 // Scales in fp32 of a product with LtOptions::block_scaled, in the layout of supports_block_scaled.
@@ -134,10 +135,15 @@ class LtProduct {
     cublasLtHandle_t created = nullptr;
     check(cublasLtCreate(&created));
     handle_ = {created, [](cublasLtHandle_t handle) { cublasLtDestroy(handle); }};
-    const std::int64_t batch = batch_of(shape);
-    a_ = describe(inputs.a, lines_of_a(shape), batch);
-    b_ = describe(inputs.b, lines_of_b(shape), batch);
-    c_ = describe(product_format(inputs), lines_of_c(shape), batch);
+    describe_operands(shape);
+  }
+
+  // The product of another shape with this one's handle and workspace; an algorithm has to be
+  // chosen.
+  [[nodiscard]] LtProduct of_shape(const Shape& shape) const {
+    LtProduct other = *this;
+    other.describe_operands(shape);
+    return other;
   }
 
   // Up to `most` algorithms, at most kMostAlgorithms, in the order of the library's estimate of
@@ -149,6 +155,11 @@ class LtProduct {
     const std::shared_ptr<cublasLtMatmulPreferenceOpaque_t> preference{
         created, [](cublasLtMatmulPreference_t p) { cublasLtMatmulPreferenceDestroy(p); }};
     set(created, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{Cublas::kWorkspaceBytes});
+    for (const auto operand :
+         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+      set(created, operand, options_.alignment);
+    }
     // Where the library splits k, it sums the parts in fp32, as the record says, not in the
     // output's format.
     set(created, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
@@ -188,10 +199,10 @@ class LtProduct {
   // Throws Unsupported for a pointer that is not aligned as the library's estimates assume.
   [[nodiscard]] Launch bind(const void* a, const void* b, const void* bias, void* c,
                             const LtBlockScales& scales = {}) const {
-    constexpr std::uintptr_t alignment = 256;  // default of CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*
     for (const void* operand : std::array<const void*, 6>{a, b, bias, c, scales.a, scales.b}) {
-      if (reinterpret_cast<std::uintptr_t>(operand) % alignment != 0) {
-        throw Unsupported("an operand is not aligned to 256 bytes");
+      if (reinterpret_cast<std::uintptr_t>(operand) % options_.alignment != 0) {
+        throw Unsupported("an operand is not aligned to " + std::to_string(options_.alignment) +
+                          " bytes");
       }
     }
     return [*this, operation = operation(bias, scales), a, b, c] {
@@ -206,6 +217,13 @@ class LtProduct {
  private:
   using Operation = std::shared_ptr<cublasLtMatmulDescOpaque_t>;
   using Matrix = std::shared_ptr<cublasLtMatrixLayoutOpaque_t>;
+
+  void describe_operands(const Shape& shape) {
+    const std::int64_t batch = batch_of(shape);
+    a_ = describe(inputs_.a, lines_of_a(shape), batch);
+    b_ = describe(inputs_.b, lines_of_b(shape), batch);
+    c_ = describe(product_format(inputs_), lines_of_c(shape), batch);
+  }
 
   // A row-major matrix, or `batch` of them.
   static Matrix describe(Format format, const StoredLines& stored, std::int64_t batch) {

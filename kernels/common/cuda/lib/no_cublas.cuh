@@ -52,6 +52,7 @@ struct LtOptions {
   bool fast_accumulation = false;
   bool gelu = false;
   bool block_scaled = false;
+  std::uint32_t alignment = 256;
 };
 
 struct LtBlockScales {
@@ -69,6 +70,7 @@ class LtProduct {
   LtProduct(Queue& /*queue*/, const Shape& /*shape*/, FormatPair /*inputs*/, LtOptions /*o*/) {
     throw Unsupported(kNoCublas);
   }
+  [[nodiscard]] LtProduct of_shape(const Shape& /*shape*/) const { return *this; }
   [[nodiscard]] std::vector<LtAlgorithm> algorithms(int most) const {
     return std::vector<LtAlgorithm>(static_cast<std::size_t>(most));
   }
