@@ -1,6 +1,6 @@
 // Shared by the Hopper products: the pipeline between TMA and the warps that multiply, the loads
 // of a stage and its products. A stage holds 128 bytes of k of a block's tile of A, then of B, in
-// boxes of 64 rows (ptx/wgmma_layout.hpp).
+// boxes (ptx/wgmma_layout.hpp).
 #pragma once
 
 #include <bit>
@@ -87,44 +87,51 @@ inline constexpr int kConsumers = 2;
 inline constexpr int kConsumerWarps = kConsumers * kWarpgroup / kWarp;
 inline constexpr int kWarpSpecialisedThreads = (1 + kConsumers) * kWarpgroup;
 
-// A block's tile of C, which its consumers split by rows.
-template <int kM, int kN>
+// A block's tile of C, which its consumers split by rows. Of a K-major B a box holds kColumns
+// columns, so that a tile loads none that it does not multiply.
+template <int kM, int kN, int kColumns = kBoxRows>
 struct BlockTile {
   static constexpr int kBlockM = kM;
   static constexpr int kBlockN = kN;
   static constexpr int kBoxesA = kM / kBoxRows;
-  static constexpr int kBoxesB = (kN + kBoxRows - 1) / kBoxRows;  // the last may be half used
-  static constexpr int kSubTiles = kBoxesA / kConsumers;          // of 64 rows, of each consumer
+  static constexpr int kSubTiles = kBoxesA / kConsumers;  // of 64 rows, of each consumer
   static constexpr int kOffsetB = kBoxesA * kBoxBytes;
-  static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBoxBytes;
+  static constexpr int kStageBytes = kOffsetB + kN * kRowBytes;
+  static constexpr int kBoxColumns = kColumns;
+  static_assert(kN % kColumns == 0 && kColumns * kRowBytes % kAtomBytes == 0);
 };
 
-// The tensor map of an operand in boxes.
+// Columns of B in a box of a tile: an MN-major box has 64.
+template <class Tile, Layout kLayout>
+inline constexpr int kColumnsOfBox = b_is_k_major(kLayout) ? Tile::kBoxColumns : kBoxRows;
+
+// The tensor map of an operand in boxes, which K-major have `rows` rows of A or columns of B.
 template <class T>
-TensorMap operand_map(const MatrixOperand<T>& x) {
+TensorMap operand_map(const MatrixOperand<T>& x, int rows = kBoxRows) {
   const bool k_major = x.is_k_major();
-  return tensor_map(x.data, k_major ? x.mn : x.k, k_major ? x.k : x.mn, kBoxRows,
+  return tensor_map(x.data, k_major ? x.mn : x.k, k_major ? x.k : x.mn, k_major ? rows : kBoxRows,
                     kRowBytes / static_cast<int>(sizeof(T)), Swizzle::bytes_128);
 }
 
-// Starts to load kBoxes boxes of an operand, from row `mn` of A or column `mn` of B on, at k.
-template <bool kKMajor, int kBoxes>
+// Starts to load kBoxes boxes of an operand, from row `mn` of A or column `mn` of B on, at k. A box
+// holds kRows of these rows or columns.
+template <bool kKMajor, int kBoxes, int kRows = kBoxRows>
 __device__ void load_operand(std::byte* boxes, const TensorMap& map, int mn, int k, Barrier& full) {
   for (int b = 0; b < kBoxes; ++b) {
-    const int from = mn + b * kBoxRows;
-    tma_load_2d(boxes + b * kBoxBytes, map, kKMajor ? k : from, kKMajor ? from : k, full);
+    const int from = mn + b * kRows;
+    tma_load_2d(boxes + b * kRows * kRowBytes, map, kKMajor ? k : from, kKMajor ? from : k, full);
   }
 }
 
 // The same for all `cluster` blocks together: block number `rank` loads every cluster-th box for
 // all of them.
-template <bool kKMajor, int kBoxes>
+template <bool kKMajor, int kBoxes, int kRows = kBoxRows>
 __device__ void load_operand_multicast(std::byte* boxes, const TensorMap& map, int mn, int k,
                                        Barrier& full, unsigned rank, unsigned cluster) {
   for (unsigned b = rank; b < kBoxes; b += cluster) {
-    const int from = mn + static_cast<int>(b) * kBoxRows;
-    tma_load_2d_multicast((1U << cluster) - 1, boxes + b * kBoxBytes, map, kKMajor ? k : from,
-                          kKMajor ? from : k, full);
+    const int from = mn + static_cast<int>(b) * kRows;
+    tma_load_2d_multicast((1U << cluster) - 1, boxes + b * kRows * kRowBytes, map,
+                          kKMajor ? k : from, kKMajor ? from : k, full);
   }
 }
 
@@ -139,7 +146,9 @@ __device__ void load_tile(std::byte (&stage)[kStages][Tile::kStageBytes],
     const int k = i * kBlockK<T>;
     Barrier& full = pipeline.producer_acquire(state, Tile::kStageBytes);
     load_operand<a_is_k_major(kLayout), Tile::kBoxesA>(boxes, a, row, k, full);
-    load_operand<b_is_k_major(kLayout), Tile::kBoxesB>(boxes + Tile::kOffsetB, b, column, k, full);
+    constexpr int columns = kColumnsOfBox<Tile, kLayout>;
+    load_operand<b_is_k_major(kLayout), Tile::kBlockN / columns, columns>(boxes + Tile::kOffsetB, b,
+                                                                          column, k, full);
   }
 }
 

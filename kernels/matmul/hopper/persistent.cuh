@@ -18,19 +18,19 @@ using TileBiases = std::byte[4 * Tile::kBlockN];
 // A block's tile of C, and as many stages as fit into shared memory beside two boxes of C for each
 // consumer: TMA stores one while the consumer fills the other. What is left holds further boxes.
 template <int kM, int kN>
-struct PersistentTile : BlockTile<kM, kN> {
-  using BlockTile<kM, kN>::kStageBytes;
+struct PersistentTile : BlockTile<kM, kN, box_columns({kM, kN})> {
+  using Block = BlockTile<kM, kN, box_columns({kM, kN})>;
+  using Block::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
-  static constexpr bool kSharesB = kShape.shares_b();     // with its cluster, or else A
-  static constexpr int kReleasingWarps = kConsumerWarps;  // that use a stage of one block
-  static constexpr int kConsumerBoxes =
-      BlockTile<kM, kN>::kSubTiles;  // of A, to the next consumer's
+  static constexpr bool kSharesB = kShape.shares_b();      // with its cluster, or else A
+  static constexpr int kReleasingWarps = kConsumerWarps;   // that use a stage of one block
+  static constexpr int kConsumerBoxes = Block::kSubTiles;  // of A, to the next consumer's
   static constexpr int kBiasBytes = kConsumers * sizeof(TileBiases<PersistentTile>);
   static constexpr int kUsableBytes = kMaxSharedBytes - kBiasBytes - 1024;  // 1024 for barriers
   static constexpr int kStages = (kUsableBytes - 2 * kConsumers * kBoxBytes) / kStageBytes;
   static constexpr int kStoreBoxes =
       std::min(4, (kUsableBytes - kStages * kStageBytes) / (kConsumers * kBoxBytes));
-  static_assert(kStages >= 4 && kStoreBoxes >= 2);
+  static_assert(kStages >= 3 && kStoreBoxes >= 2);
 
   struct Shared {
     std::byte stage[kStages][kStageBytes];
@@ -66,14 +66,14 @@ struct BlockScheduler {
 };
 
 // A stage of one operand: of the shared operand, this block's part for the whole cluster.
-template <bool kKMajor, int kBoxes, bool kShared, class Tile>
+template <bool kKMajor, int kBoxes, int kRows, bool kShared, class Tile>
 __device__ void load_for_cluster(std::byte* boxes, const TensorMap& map, int mn, int k,
                                  Barrier& full, const BlockScheduler<Tile>& scheduler) {
   if (kShared && scheduler.cluster > 1) {
-    load_operand_multicast<kKMajor, kBoxes>(boxes, map, mn, k, full, scheduler.rank,
-                                            scheduler.cluster);
+    load_operand_multicast<kKMajor, kBoxes, kRows>(boxes, map, mn, k, full, scheduler.rank,
+                                                   scheduler.cluster);
   } else {
-    load_operand<kKMajor, kBoxes>(boxes, map, mn, k, full);
+    load_operand<kKMajor, kBoxes, kRows>(boxes, map, mn, k, full);
   }
 }
 
@@ -100,6 +100,7 @@ __device__ void start_cluster(typename Tile::Shared& shared, const BlockSchedule
 template <Layout kLayout, class A, class Tile>
 __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const TensorMap& b,
                         const BlockScheduler<Tile>& scheduler) {
+  constexpr int columns = kColumnsOfBox<Tile, kLayout>;
   griddepcontrol_wait();
   PipelineState<Tile::kStages> state;
   for (int tile = scheduler.first; tile < scheduler.tiles.count(); tile += scheduler.step) {
@@ -108,9 +109,9 @@ __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const
       std::byte* const boxes = shared.stage[state.stage];
       const int k = i * kBlockK<A>;
       Barrier& full = shared.pipeline.producer_acquire(state, Tile::kStageBytes);
-      load_for_cluster<a_is_k_major(kLayout), Tile::kBoxesA, !Tile::kSharesB>(boxes, a, row, k,
-                                                                              full, scheduler);
-      load_for_cluster<b_is_k_major(kLayout), Tile::kBoxesB, Tile::kSharesB>(
+      load_for_cluster<a_is_k_major(kLayout), Tile::kBoxesA, kBoxRows, !Tile::kSharesB>(
+          boxes, a, row, k, full, scheduler);
+      load_for_cluster<b_is_k_major(kLayout), Tile::kBlockN / columns, columns, Tile::kSharesB>(
           boxes + Tile::kOffsetB, b, column, k, full, scheduler);
     }
   }

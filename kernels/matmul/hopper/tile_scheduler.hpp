@@ -34,46 +34,63 @@ struct TileScheduler {
 
 struct TileShape {
   int m, n;
-  // The blocks of a cluster share the larger operand of a tile.
-  [[nodiscard]] constexpr bool shares_b() const { return n >= m; }
+  // The blocks of a cluster share the larger operand of a tile. Tiles of 128 x 112 also share B, as
+  // cuBLAS's do: clusters then lie along m, of which more shapes have whole ones.
+  [[nodiscard]] constexpr bool shares_b() const { return n + 16 >= m; }
 };
+
+// Columns of a K-major B in a box: the part of a block in a cluster of two, or all columns where
+// the cluster shares A. A box is whole swizzle atoms of 8 columns, so that 200 columns are five.
+constexpr int box_columns(TileShape tile) {
+  if (!tile.shares_b()) return tile.n;
+  return tile.n % 16 == 0 ? tile.n / 2 : tile.n / 5;
+}
 
 // Rows of C in a group: the 128 tiles that run at a time are then about square.
 inline constexpr int kGroupRows = 2048;
+// Others, which tuning tries: what they change is the traffic of L2 and main memory, and so joules.
+inline constexpr std::array<int, 2> kOtherGroupRows{1024, 4096};
 
 // The order of a product's tiles. One tile of the scheduler is that of a whole cluster.
-constexpr TileScheduler schedule_tiles(TileShape tile, int cluster, std::int64_t m,
-                                       std::int64_t n) {
+constexpr TileScheduler schedule_tiles(TileShape tile, int cluster, std::int64_t m, std::int64_t n,
+                                       int group_rows = kGroupRows) {
   const int cluster_m = tile.m * (tile.shares_b() ? cluster : 1);
   const int cluster_n = tile.n * (tile.shares_b() ? 1 : cluster);
   return {.tiles_m = static_cast<int>((m + cluster_m - 1) / cluster_m),
           .tiles_n = static_cast<int>((n + cluster_n - 1) / cluster_n),
-          .group_m = std::max(1, kGroupRows / cluster_m)};
+          .group_m = std::max(1, group_rows / cluster_m)};
 }
 
 inline constexpr std::array<int, 3> kClusters{1, 2, 4};  // blocks
 
 // The tiles that the persistent product is compiled for.
-inline constexpr std::array<TileShape, 5> kFastTiles{
-    {{128, 256}, {128, 192}, {128, 160}, {128, 128}, {128, 64}}};
+inline constexpr std::array<TileShape, 7> kFastTiles{
+    {{128, 256}, {128, 224}, {128, 192}, {128, 160}, {128, 128}, {128, 64}, {256, 192}}};
 // Those of the ping-pong product: a consumer holds a whole tile, so a thread has no registers for
-// more than 192 columns.
-inline constexpr std::array<TileShape, 3> kPingpongTiles{{{128, 192}, {128, 160}, {128, 128}}};
+// more than 200 columns.
+inline constexpr std::array<TileShape, 7> kPingpongTiles{
+    {{128, 200}, {128, 192}, {128, 176}, {128, 160}, {128, 144}, {128, 128}, {128, 112}}};
 // 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
 inline constexpr std::array<TileShape, 3> kPromotedTiles{{{256, 128}, {128, 128}, {128, 64}}};
+
+// True if a kernel is compiled for a tile. `k_major`: the columns of B lie along k; MN-major, boxes
+// have 64 columns. `common`: the formats are bf16, fp16, tf32, or fp8_e4m3 for both operands.
+// Others take 64 columns or a multiple, because each kernel costs time of the compiler.
+constexpr bool is_compiled(TileShape tile, bool k_major, bool common) {
+  return (k_major && common) || tile.n % 64 == 0;
+}
 
 // Clusters of each of these sizes that the device runs at once; 0 if it holds none.
 using ActiveClusters = std::array<int, kClusters.size()>;
 
 // Bytes per clock and SM. A multiprocessor reads or writes a line of its shared memory per clock.
-// The L2 cache gives a single SM 64 bytes, and all 132 SMs together at least 132 x 48: an H200 fed
-// tiles of 128 x 128 in clusters of two, which take 48, at the rate of the tensor cores.
+// The L2 cache gives a single SM 64 bytes, and all 132 SMs together at least 132 x 52.5, which
+// cuBLAS's tile of 112 x 128 took in clusters of two on an H200 (docs/kernel_models.md).
 inline constexpr double kSharedBytesPerClock = 128;
 inline constexpr double kL2BytesPerClock = 64;
-inline constexpr double kL2BytesPerClockOfAll = 132 * 48;
+inline constexpr double kL2BytesPerClockOfAll = 132 * 52.5;
 
 inline constexpr int kStageRowBytes = 128;  // of k, of each row of A and column of B
-inline constexpr int kStageBoxRows = 64;    // rows or columns that one copy loads
 
 // Costs of a product besides its tiles: `stages` of 128 bytes of k, and clocks that no tensor
 // core works in.
@@ -102,6 +119,14 @@ inline constexpr double kPromotionClocks = 28;
 // that it adds those of one stage in fp32 while the tensor cores work on the next.
 constexpr bool has_two_temporaries(TileShape tile) { return tile.m == 128 && tile.n <= 128; }
 
+// Bytes that the L2 cache delivers for a stage of a block: its part of the operand that the cluster
+// shares, and all of the other one.
+constexpr double stage_bytes_from_l2(TileShape tile, int cluster) {
+  const double shared = tile.shares_b() ? tile.n : tile.m;
+  const double own = tile.shares_b() ? tile.m : tile.n;
+  return kStageRowBytes * (own + shared / cluster);
+}
+
 // Clocks of a stage: of the slowest of tensor cores, reads of shared memory and L2 cache, if `sms`
 // blocks work at once. A wgmma takes n / 2 clocks for 32 bytes of k and reads 64 + n rows of them.
 // The copies that write a stage do not slow it: tiles for which reads and writes together would
@@ -110,9 +135,7 @@ constexpr double stage_clocks(TileShape tile, int cluster, int sms, double promo
   constexpr double wgmmas = 4;  // of a stage, for 64 rows
   const double tensor = tile.m / 64.0 * wgmmas * tile.n / 2;
   const double read = tile.m / 64.0 * (64 + tile.n) * kStageRowBytes;
-  const int columns = (tile.n + kStageBoxRows - 1) / kStageBoxRows * kStageBoxRows;
-  const double from_l2 =
-      kStageRowBytes * (std::min(tile.m, columns) + double(std::max(tile.m, columns)) / cluster);
+  const double from_l2 = stage_bytes_from_l2(tile, cluster);
   const double promotion = has_two_temporaries(tile) ? 0 : promotion_clocks;
   return std::max({tensor + promotion, read / kSharedBytesPerClock,
                    from_l2 / std::min(kL2BytesPerClock, kL2BytesPerClockOfAll / sms)});
@@ -130,8 +153,9 @@ constexpr double product_clocks(TileShape tile, int cluster, int clusters,
 }
 
 struct TileChoice {
-  std::size_t tile;  // its index in the list
-  int cluster;       // blocks
+  std::size_t tile;             // its index in the list
+  int cluster;                  // blocks
+  int group_rows = kGroupRows;  // of C, in the order of tiles
 };
 
 // The tile and the cluster of the fewest clocks. At equal clocks a cluster of two is better than

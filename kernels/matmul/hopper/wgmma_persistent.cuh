@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "kernels/matmul/hopper/store_tile.cuh"
 #include "kernels/matmul/hopper/tile_choice.cuh"
@@ -207,14 +206,6 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   }
 }
 
-// Binds matmul_wgmma_persistent for one tile.
-template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
-Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int cluster,
-                 const Epilogue& epilogue) {
-  constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
-  return bind_kernel<Tile>(kernel, queue, product, cluster, epilogue);
-}
-
 // The tiles that the kernel is compiled for, with one way of accumulating.
 template <bool kPromoted, const auto& kTiles>
 struct TileList {
@@ -222,18 +213,12 @@ struct TileList {
   static constexpr bool kPromotes = kPromoted;
   static constexpr bool kHidesEpilogue = false;
 
-  template <Layout kLayout, class A, class B, class Out, class Epilogue>
-  static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
-                     const Epilogue& epilogue) {
-    using Bind = Launch (*)(const Queue&, const Product<A, B, Out>&, int, const Epilogue&);
-    const auto bind_of = []<std::size_t... i>(std::size_t tile, std::index_sequence<i...>) {
-      constexpr std::array<Bind, sizeof...(i)> binds{
-          bind_tile<kLayout, PersistentTile<kTiles[i].m, kTiles[i].n>, kPromoted, A, B, Out,
-                    Epilogue>...};
-      return binds[tile];
-    };
-    return bind_of(choice.tile, std::make_index_sequence<kTiles.size()>())(
-        queue, product, choice.cluster, epilogue);
+  template <Layout kLayout, std::size_t kTile, class A, class B, class Out, class Epilogue>
+  static Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product,
+                          const TileChoice& choice, const Epilogue& epilogue) {
+    using Tile = PersistentTile<kTiles[kTile].m, kTiles[kTile].n>;
+    constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
+    return bind_kernel<Tile>(kernel, queue, product, choice, epilogue);
   }
 };
 

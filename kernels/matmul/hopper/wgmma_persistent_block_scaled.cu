@@ -25,7 +25,7 @@ Launch bind_block_scaled(Queue& queue, const ChosenTile& choice, const Shape& sh
                          const Fp8E4m3* a, const Fp8E4m3* b, const float* scale_a,
                          const float* scale_b, Bf16* c) {
   const BlockScales scales{scale_a, scale_b, shape["m"], shape["k"]};
-  return PromotedTiles::bind<Layout::nt>(queue, Product(shape, a, b, c), choice, scales);
+  return bind_choice<PromotedTiles, Layout::nt>(queue, Product(shape, a, b, c), choice, scales);
 }
 
 Technique block_scaled_technique() {

@@ -1,11 +1,12 @@
 // Over wgmma_persistent: the two consumers of a block work on different tiles of C, and take turns
 // at the tensor cores. While one stores its tile, the other multiplies, so the epilogue costs the
 // tensor cores no time where it is shorter than a tile's products. A consumer holds a whole tile,
-// of up to 128 x 192. The limit is the tensor cores' rate, and what the last wave leaves idle.
+// of up to 128 x 200. The limit is the tensor cores' rate, and what the last wave leaves idle.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <tuple>
 #include <utility>
 
 #include "kernels/matmul/hopper/wgmma_persistent.cuh"
@@ -35,7 +36,7 @@ struct ConsumerTurns {
 // A tile that one consumer computes and stores alone, from all of a stage.
 template <int kM, int kN>
 struct PingpongTile : PersistentTile<kM, kN> {
-  static constexpr int kSubTiles = BlockTile<kM, kN>::kBoxesA;
+  static constexpr int kSubTiles = PersistentTile<kM, kN>::kBoxesA;
   static constexpr int kReleasingWarps = kWarpgroup / kWarp;
   static constexpr int kConsumerBoxes = 0;
   using Turns = ConsumerTurns;
@@ -81,14 +82,6 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   }
 }
 
-// Binds matmul_wgmma_pingpong for one tile.
-template <Layout kLayout, class Tile, class A, class B, class Out, class Epilogue>
-Launch bind_pingpong(const Queue& queue, const Product<A, B, Out>& product, int cluster,
-                     const Epilogue& epilogue) {
-  constexpr auto kernel = matmul_wgmma_pingpong<kLayout, Tile, A, B, Out, Epilogue>;
-  return bind_kernel<Tile>(kernel, queue, product, cluster, epilogue);
-}
-
 // The tiles of the technique, as a list from which tile_choice.cuh chooses.
 template <class... Tiles>
 struct PingpongTiles {
@@ -96,13 +89,12 @@ struct PingpongTiles {
   static constexpr bool kPromotes = false;
   static constexpr bool kHidesEpilogue = true;
 
-  template <Layout kLayout, class A, class B, class Out, class Epilogue>
-  static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
-                     const Epilogue& epilogue) {
-    using Bind = Launch (*)(const Queue&, const Product<A, B, Out>&, int, const Epilogue&);
-    constexpr std::array<Bind, sizeof...(Tiles)> binds{
-        bind_pingpong<kLayout, Tiles, A, B, Out, Epilogue>...};
-    return binds[choice.tile](queue, product, choice.cluster, epilogue);
+  template <Layout kLayout, std::size_t kTile, class A, class B, class Out, class Epilogue>
+  static Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product,
+                          const TileChoice& choice, const Epilogue& epilogue) {
+    using Tile = std::tuple_element_t<kTile, std::tuple<Tiles...>>;
+    constexpr auto kernel = matmul_wgmma_pingpong<kLayout, Tile, A, B, Out, Epilogue>;
+    return bind_kernel<Tile>(kernel, queue, product, choice, epilogue);
   }
 };
 

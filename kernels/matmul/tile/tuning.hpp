@@ -234,14 +234,25 @@ class Race {
 
 }  // namespace select_detail
 
-// The index of the fastest of the launches make(i), i < count, each of which has run before: of the
-// fewest cycles, or at the board's power limit of the least time among those close to them. A
-// candidate that throws is left out, unless the device is lost or all of them throw.
-inline int select_fastest(Queue& queue, int count, const std::function<Launch(int)>& make) {
+// Numbers of further launches that are like one of the candidates, and are tried if it is the
+// fastest.
+using Variants = std::function<std::vector<int>(int)>;
+
+// The index of the fastest of the launches make(i), i < count, and of the variants of the fastest,
+// each of which has run before: of the fewest cycles, or at the board's power limit of the least
+// time among those close to them. A candidate that throws is left out, unless the device is lost or
+// all of them throw.
+inline int select_fastest(Queue& queue, int count, const std::function<Launch(int)>& make,
+                          const Variants& variants = {}) {
   select_detail::Race race(queue);
   for (int i = 0; i < count; ++i) race.enter(i, make);
   race.run(kShortPass, kFinalists);
   if (race.candidates().size() > 1) race.run(kLastPass, kFinalists);
+  if (variants && !race.candidates().empty()) {
+    const std::vector<int> like_it = variants(race.candidates().front().index);
+    for (const int i : like_it) race.enter(i, make);
+    if (!like_it.empty()) race.run(kLastPass, kFinalists + like_it.size());
+  }
   if (race.candidates().size() > 1 && race.at_the_limit()) race.run_alone();
   return race.candidates().empty() ? 0 : race.candidates().front().index;
 }
@@ -258,19 +269,22 @@ std::shared_ptr<T> random_elements(Queue& queue, std::int64_t n);
 // Launches once and waits: the driver loads a kernel at its first launch, which must not be timed.
 void warm_up(Queue& queue, const Launch& launch);
 
-// Returns the number of the fastest of the launches make(i, a, b, bias, c), i < count.
+// Returns the number of the fastest of the launches make(i, a, b, bias, c), i < count, or of a
+// variant of the fastest.
 template <class A, class B, class Out, class Make>
-int fastest(Queue& queue, const Shape& shape, int count, const Make& make) {
+int fastest(Queue& queue, const Shape& shape, int count, const Make& make,
+            const Variants& variants = {}) {
   const std::int64_t batch = batch_of(shape);
   const auto a = random_elements<A>(queue, batch * lines_of_a(shape).elements());
   const auto b = random_elements<B>(queue, batch * lines_of_b(shape).elements());
   const auto bias = random_elements<Out>(queue, shape["n"]);
   const auto c = random_elements<Out>(queue, batch * lines_of_c(shape).elements());
-  return select_fastest(queue, count, [&](int i) {
+  const auto warm = [&](int i) {
     Launch launch = make(i, a.get(), b.get(), bias.get(), c.get());
     warm_up(queue, launch);
     return launch;
-  });
+  };
+  return select_fastest(queue, count, warm, variants);
 }
 
 }  // namespace ridgebench::cuda

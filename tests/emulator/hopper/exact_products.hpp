@@ -77,10 +77,10 @@ std::int64_t wrong_elements(Layout layout, cuda::TileChoice choice) {
   return wrong;
 }
 
-// With every tile of the list and every cluster.
+// With every tile of the list that is compiled, and every cluster.
 template <class List, class T, class Out>
 void expect_exact_products(Layout layout) {
-  for (std::size_t tile = 0; tile < List::kShapes.size(); ++tile) {
+  for (const std::size_t tile : cuda::compiled_tiles<List, T, T>(layout)) {
     for (const int cluster : cuda::kClusters) {
       SCOPED_TRACE(std::to_string(List::kShapes[tile].m) + " x " +
                    std::to_string(List::kShapes[tile].n) + ", clusters of " +

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/hopper/exact_products.hpp"
@@ -58,7 +59,8 @@ template <class List>
 void expect_own_names() {
   std::set<std::string> names;
   for (const auto& choice : cuda::all_choices<List>()) names.insert(choice.name());
-  EXPECT_EQ(names.size(), List::kShapes.size() * cuda::kClusters.size());
+  EXPECT_EQ(names.size(),
+            List::kShapes.size() * (cuda::kClusters.size() + cuda::kOtherGroupRows.size()));
   const auto& first = List::kShapes[0];
   EXPECT_TRUE(names.contains("tile=" + std::to_string(first.m) + "x" + std::to_string(first.n) +
                              ",cluster=2"));
@@ -66,6 +68,37 @@ void expect_own_names() {
 TEST_F(Instances, HaveNamesOfTheirOwn) {
   expect_own_names<FastTiles>();
   expect_own_names<PromotedTiles>();
+}
+// Groups of rows that divide C, and a last group that is smaller.
+TEST_F(Instances, MultiplyInEveryRaster) {
+  for (const int rows : {256, 512, 1024}) {
+    SCOPED_TRACE(rows);
+    const cuda::TileChoice choice{.tile = 5, .cluster = 2, .group_rows = rows};
+    const auto wrong = exact_products::wrong_elements<FastTiles, Bf16, Bf16>(Layout::nt, choice);
+    EXPECT_EQ(wrong, 0);
+  }
+}
+// The choice of a user may name a tile that is not compiled for the layout or the formats.
+TEST_F(Instances, RefuseATileThatIsNotCompiled) {
+  constexpr std::size_t wide = 1;  // of 224 columns
+  const Shape shape({{"m", 256}, {"n", 256}, {"k", 64}}, Layout::nn);
+  HostQueue queue;
+  std::string reason;
+  try {
+    cuda::bind_plain<FastTiles, Bf16, Bf16, Bf16>(
+        queue, cuda::chosen<FastTiles>({.tile = wide, .cluster = 1}), shape, nullptr, nullptr,
+        nullptr);
+  } catch (const Unsupported& error) {
+    reason = error.what();
+  }
+  EXPECT_EQ(reason,
+            "a tile of 224 columns is compiled for layout nt in tf32, fp16, bf16 and fp8_e4m3 "
+            "only");
+  EXPECT_EQ((cuda::compiled_tiles<FastTiles, Bf16, Bf16>(Layout::nn)),
+            (std::vector<std::size_t>{0, 2, 4, 5, 6}));
+  EXPECT_EQ((cuda::compiled_tiles<FastTiles, Fp8E4m3, Fp8E5m2>(Layout::nt)),
+            (std::vector<std::size_t>{0, 2, 4, 5, 6}));
+  EXPECT_EQ((cuda::compiled_tiles<FastTiles, Fp8E4m3, Fp8E4m3>(Layout::nt).size()), 7);
 }
 TEST_F(Instances, PromoteFp8) { expect_exact_products<PromotedTiles, Fp8E4m3, Bf16>(Layout::nt); }
 

@@ -1,5 +1,5 @@
 // The ping-pong product: exact in every format and layout, whatever the order of the threads, and
-// with one mistake each in the consumers' turns and in the count of arrivals.
+// with one mistake each in the consumers' turns, in the count of arrivals and in the boxes of B.
 #include <gtest/gtest.h>
 
 #include "kernels/matmul/hopper/wgmma_pingpong.cuh"
@@ -81,6 +81,16 @@ struct AwaitsBothConsumers : Right {
   static constexpr int kReleasingWarps = cuda::kConsumerWarps;
 };
 
+using Narrow = cuda::PingpongTile<128, 160>;  // two boxes of 80 columns
+// Waits for the bytes of three boxes of 64 columns, as a tile of 160 columns once loaded.
+struct CountsColumnsBeyondTheTile : Narrow {
+  static constexpr int kStageBytes = Narrow::kOffsetB + 192 * cuda::kRowBytes;
+};
+// One box, of a part of the columns.
+struct LeavesColumnsOut : Narrow {
+  static constexpr int kBoxColumns = 96;
+};
+
 // What goes wrong with one cluster of two; empty if nothing does.
 template <class Tile>
 std::string mistake_of() {
@@ -93,6 +103,9 @@ std::string mistake_of() {
 
 TEST_F(Pingpong, EveryMistakeShows) {
   EXPECT_EQ(mistake_of<Right>(), "");
+  EXPECT_EQ(mistake_of<Narrow>(), "");
+  EXPECT_NE(mistake_of<CountsColumnsBeyondTheTile>(), "");
+  EXPECT_NE(mistake_of<LeavesColumnsOut>(), "");
   expect_fault(mistake_of<KeepsTheTurn>(), "barrier 4, for threads that do not come");
   expect_fault(mistake_of<WaitsForAFirstTurn>(), "barrier 3, for threads that do not come");
   expect_fault(mistake_of<AwaitsBothConsumers>(), "deadlock");

@@ -110,8 +110,8 @@ int wrong_elements(const Shape& shape, cuda::TileChoice choice) {
       queue.allocate(static_cast<std::size_t>(m * n) * sizeof(Bf16)));
   const MistakenScales<kMistake> all{{of_a.data(), of_b.data(), m, k}};
   const std::string fault = fault_of([&] {
-    cuda::PromotedTiles::bind<Layout::nt>(queue, cuda::Product(shape, a.data(), b.data(), c.get()),
-                                          choice, all)();
+    cuda::bind_choice<cuda::PromotedTiles, Layout::nt>(
+        queue, cuda::Product(shape, a.data(), b.data(), c.get()), choice, all)();
   });
   if (!fault.empty()) return -1;
   int wrong = 0;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/common/cuda/ptx/wgmma_layout.hpp"
 #include "kernels/common/cuda/types.cuh"
 
 namespace ridgebench::cuda {
@@ -70,23 +71,33 @@ __device__ inline void warpgroup_fence_operand(WgmmaFragmentA& a) {
   ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 #define RIDGEBENCH_REGISTERS_48 RIDGEBENCH_REGISTERS_32 \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
+#define RIDGEBENCH_REGISTERS_56 RIDGEBENCH_REGISTERS_48 ",%48,%49,%50,%51,%52,%53,%54,%55"
 #define RIDGEBENCH_REGISTERS_64 RIDGEBENCH_REGISTERS_48 \
   ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define RIDGEBENCH_REGISTERS_72 RIDGEBENCH_REGISTERS_64 ",%64,%65,%66,%67,%68,%69,%70,%71"
 #define RIDGEBENCH_REGISTERS_80 RIDGEBENCH_REGISTERS_64 \
   ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
+#define RIDGEBENCH_REGISTERS_88 RIDGEBENCH_REGISTERS_80 ",%80,%81,%82,%83,%84,%85,%86,%87"
 #define RIDGEBENCH_REGISTERS_96 RIDGEBENCH_REGISTERS_80 \
   ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
-#define RIDGEBENCH_REGISTERS_128 RIDGEBENCH_REGISTERS_96 \
-  ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" \
+#define RIDGEBENCH_REGISTERS_100 RIDGEBENCH_REGISTERS_96 ",%96,%97,%98,%99"
+#define RIDGEBENCH_REGISTERS_112 RIDGEBENCH_REGISTERS_96 \
+  ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
+#define RIDGEBENCH_REGISTERS_128 RIDGEBENCH_REGISTERS_112 \
   ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define RIDGEBENCH_D_4(i) "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
 #define RIDGEBENCH_D_8(i) RIDGEBENCH_D_4(i), RIDGEBENCH_D_4((i) + 4)
 #define RIDGEBENCH_D_16(i) RIDGEBENCH_D_8(i), RIDGEBENCH_D_8((i) + 8)
 #define RIDGEBENCH_D_32(i) RIDGEBENCH_D_16(i), RIDGEBENCH_D_16((i) + 16)
 #define RIDGEBENCH_D_48(i) RIDGEBENCH_D_32(i), RIDGEBENCH_D_16((i) + 32)
+#define RIDGEBENCH_D_56(i) RIDGEBENCH_D_48(i), RIDGEBENCH_D_8((i) + 48)
 #define RIDGEBENCH_D_64(i) RIDGEBENCH_D_32(i), RIDGEBENCH_D_32((i) + 32)
+#define RIDGEBENCH_D_72(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_8((i) + 64)
 #define RIDGEBENCH_D_80(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_16((i) + 64)
+#define RIDGEBENCH_D_88(i) RIDGEBENCH_D_80(i), RIDGEBENCH_D_8((i) + 80)
 #define RIDGEBENCH_D_96(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_32((i) + 64)
+#define RIDGEBENCH_D_100(i) RIDGEBENCH_D_96(i), RIDGEBENCH_D_4((i) + 96)
+#define RIDGEBENCH_D_112(i) RIDGEBENCH_D_96(i), RIDGEBENCH_D_16((i) + 96)
 #define RIDGEBENCH_D_128(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_64((i) + 64)
 
 // a_place, b_place and scale_d_place are the operands' numbers after those of D; `transposes` is the
@@ -129,16 +140,20 @@ __device__ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::
                                 bool scale_d) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
-  static_assert(kN == 8 || kN == 16 || kN == 32 || kN == 64 || kN == 96 || kN == 128 || kN == 160 ||
-                kN == 192 || kN == 256);
+  static_assert(is_wgmma_width(kN));
   RIDGEBENCH_WGMMA_OF_SIZE(8, 4, "%4", "%5", "%6", "%7", "%8")
   RIDGEBENCH_WGMMA_OF_SIZE(16, 8, "%8", "%9", "%10", "%11", "%12")
   RIDGEBENCH_WGMMA_OF_SIZE(32, 16, "%16", "%17", "%18", "%19", "%20")
   RIDGEBENCH_WGMMA_OF_SIZE(64, 32, "%32", "%33", "%34", "%35", "%36")
   RIDGEBENCH_WGMMA_OF_SIZE(96, 48, "%48", "%49", "%50", "%51", "%52")
+  RIDGEBENCH_WGMMA_OF_SIZE(112, 56, "%56", "%57", "%58", "%59", "%60")
   RIDGEBENCH_WGMMA_OF_SIZE(128, 64, "%64", "%65", "%66", "%67", "%68")
+  RIDGEBENCH_WGMMA_OF_SIZE(144, 72, "%72", "%73", "%74", "%75", "%76")
   RIDGEBENCH_WGMMA_OF_SIZE(160, 80, "%80", "%81", "%82", "%83", "%84")
+  RIDGEBENCH_WGMMA_OF_SIZE(176, 88, "%88", "%89", "%90", "%91", "%92")
   RIDGEBENCH_WGMMA_OF_SIZE(192, 96, "%96", "%97", "%98", "%99", "%100")
+  RIDGEBENCH_WGMMA_OF_SIZE(200, 100, "%100", "%101", "%102", "%103", "%104")
+  RIDGEBENCH_WGMMA_OF_SIZE(224, 112, "%112", "%113", "%114", "%115", "%116")
   RIDGEBENCH_WGMMA_OF_SIZE(256, 128, "%128", "%129", "%130", "%131", "%132")
 }
 
@@ -188,18 +203,28 @@ __device__ void wgmma_mma_async_rs(WgmmaAccumulators<kN>& d, const WgmmaFragment
 #undef RIDGEBENCH_WGMMA_OF_SIZE
 #undef RIDGEBENCH_WGMMA
 #undef RIDGEBENCH_D_128
+#undef RIDGEBENCH_D_112
+#undef RIDGEBENCH_D_100
 #undef RIDGEBENCH_D_96
+#undef RIDGEBENCH_D_88
 #undef RIDGEBENCH_D_80
+#undef RIDGEBENCH_D_72
 #undef RIDGEBENCH_D_64
+#undef RIDGEBENCH_D_56
 #undef RIDGEBENCH_D_48
 #undef RIDGEBENCH_D_32
 #undef RIDGEBENCH_D_16
 #undef RIDGEBENCH_D_8
 #undef RIDGEBENCH_D_4
 #undef RIDGEBENCH_REGISTERS_128
+#undef RIDGEBENCH_REGISTERS_112
+#undef RIDGEBENCH_REGISTERS_100
 #undef RIDGEBENCH_REGISTERS_96
+#undef RIDGEBENCH_REGISTERS_88
 #undef RIDGEBENCH_REGISTERS_80
+#undef RIDGEBENCH_REGISTERS_72
 #undef RIDGEBENCH_REGISTERS_64
+#undef RIDGEBENCH_REGISTERS_56
 #undef RIDGEBENCH_REGISTERS_48
 #undef RIDGEBENCH_REGISTERS_32
 #undef RIDGEBENCH_REGISTERS_16

@@ -2,23 +2,33 @@
 // modes", "Matrix descriptor" and "Register fragments" of wgmma.mma_async; CUDA driver API,
 // CU_TENSOR_MAP_SWIZZLE_128B.
 //
-// An operand lies in shared memory in boxes of 64 rows of 128 bytes; one TMA load writes a box.
-// K-major, a row holds 128 bytes of k of one row of A or one column of B. MN-major (16-bit formats
-// only), a row holds one k of 64 rows of A or columns of B. Eight rows are a swizzle atom, which is
-// aligned to its 1024 bytes. In every format 128 bytes of k are four wgmmas of 32 bytes each.
+// An operand lies in shared memory in boxes of rows of 128 bytes; one TMA load writes a box.
+// K-major, a row holds 128 bytes of k of one row of A or one column of B, and boxes follow each
+// other without a gap. MN-major (16-bit formats only), a row holds one k of 64 rows of A or columns
+// of B, and a box has 64 rows. Eight rows are a swizzle atom, which is aligned to its 1024 bytes.
+// In every format 128 bytes of k are four wgmmas of 32 bytes each.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace ridgebench::cuda {
 
 inline constexpr int kWgmmaM = 64;
-inline constexpr int kBoxRows = 64;
+inline constexpr int kBoxRows = 64;  // of a box, where a tile does not say otherwise
 inline constexpr int kRowBytes = 128;
 inline constexpr int kBoxBytes = kBoxRows * kRowBytes;
 inline constexpr int kAtomBytes = 8 * kRowBytes;
 inline constexpr int kWgmmaKBytes = 32;
 inline constexpr int kWgmmasPerBlockK = kRowBytes / kWgmmaKBytes;
+
+// The N, of all multiples of 8 up to 256, for which wgmma_mma_async is written.
+inline constexpr std::array kWgmmaColumns{8,   16,  32,  64,  96,  112, 128,
+                                          144, 160, 176, 192, 200, 224, 256};
+constexpr bool is_wgmma_width(int n) {
+  return std::ranges::find(kWgmmaColumns, n) != kWgmmaColumns.end();
+}
 
 // Elements of k in 128 bytes: what one stage of a pipeline holds.
 template <class T>

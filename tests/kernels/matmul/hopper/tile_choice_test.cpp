@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,9 @@ ProductWork work_of(const Problem& problem, int bytes_of_a, int bytes_of_c, bool
           .epilogue_clocks = epilogue_clocks(static_cast<std::size_t>(bytes_of_c), gelu)};
 }
 
+// True if the blocks of a cluster share columns of B, else rows of A.
+bool is_shared_by_columns(TileShape tile) { return tile.m == 128 && tile.n >= 112; }
+
 // Clocks of a stage of one block, when `sms` blocks work.
 double simulate_stage(TileShape tile, int cluster, int sms, double promotion) {
   double tensor = 0;
@@ -54,23 +58,24 @@ double simulate_stage(TileShape tile, int cluster, int sms, double promotion) {
       for (int r = 0; r < 64 + tile.n; ++r) lines += 32.0 / 128;  // of A, then of B
     }
   }
-  int loaded = 0;  // columns of B, in boxes of 64
-  while (loaded < tile.n) loaded += 64;
-  const bool shares_columns = tile.n >= tile.m;
+  const bool shares_columns = is_shared_by_columns(tile);
+  const int box = !shares_columns ? tile.n : tile.n == 200 ? 40 : tile.n / 2;
+  int loaded = 0;  // columns of B, box by box
+  while (loaded < tile.n) loaded += box;
   double bytes = 0;  // that all blocks of the cluster load
   for (int block = 0; block < cluster; ++block) {
     bytes += 128.0 * (shares_columns ? tile.m : loaded);
     if (block == 0) bytes += 128.0 * (shares_columns ? loaded : tile.m);
   }
-  const double rate = std::min(64.0, 48.0 * 132 / sms);
+  const double rate = std::min(64.0, 52.5 * 132 / sms);
   if (tile.m == 128 && tile.n <= 128) promotion = 0;  // it overlaps with the products
   return std::max({tensor + promotion, lines, bytes / cluster / rate});
 }
 
 // Clocks of a product: each cluster takes the next tile as soon as it is free.
 double simulate(TileShape tile, int cluster, int clusters, const ProductWork& work) {
-  const int rows = tile.m * (tile.n >= tile.m ? cluster : 1);
-  const int columns = tile.n * (tile.n >= tile.m ? 1 : cluster);
+  const int rows = tile.m * (is_shared_by_columns(tile) ? cluster : 1);
+  const int columns = tile.n * (is_shared_by_columns(tile) ? 1 : cluster);
   std::vector<int> tiles_of(static_cast<std::size_t>(clusters), 0);
   std::size_t next = 0;
   for (std::int64_t row = 0; row < work.m; row += rows) {
@@ -124,6 +129,9 @@ void expect_good_choices(const Problem& problem, const ActiveClusters& active) {
                    << " bytes, gelu " << gelu << ", " << active[0] << " SMs");
       ProductWork work = work_of(problem, bytes_of_a, std::max(bytes_of_a, 2), gelu);
       EXPECT_LE(judge(kFastTiles, work, active).loss, kMostLoss);
+      ProductWork hidden = work;
+      hidden.epilogue_clocks = 0;
+      EXPECT_LE(judge(kPingpongTiles, hidden, active).loss, kMostLoss);
       if (bytes_of_a > 1) continue;
       work.promotion_clocks = kPromotionClocks;
       EXPECT_LE(judge(kPromotedTiles, work, active).loss, kMostLoss);
@@ -159,11 +167,46 @@ TEST(ChooseTile, OneTileForAllShapesWouldNotBeNearTheBest) {
 }
 
 TEST(ChooseTile, LargeProductsTakeLargeTilesThatFillTheirWavesInClusters) {
-  for (const auto& [n, columns] : {std::pair(4096, 256), {8192, 192}, {16384, 160}}) {
+  for (const auto& [n, columns] : {std::pair(4096, 256), {8192, 224}, {16384, 160}}) {
     const Verdict verdict = judge(kFastTiles, work_of({n, n, n}, 2, 2, false), kActiveOnH100);
     EXPECT_EQ(verdict.tile.n, columns) << n;
     EXPECT_EQ(verdict.cluster, 2) << n;
   }
+}
+
+// Shapes whose waves the widths of the ping-pong product fill, and what it had before them.
+TEST(ChooseTile, WidthsFillTheWavesOfThePingpongProduct) {
+  constexpr std::array<TileShape, 3> few{{{128, 192}, {128, 160}, {128, 128}}};
+  const auto clocks = [](std::span<const TileShape> tiles, std::int64_t n) {
+    ProductWork work = work_of({n, n, n}, 2, 2, false);
+    work.epilogue_clocks = 0;
+    const Verdict verdict = judge(tiles, work, kActiveOnH100);
+    const int clusters = kActiveOnH100[verdict.cluster == 4 ? 2 : verdict.cluster - 1];
+    return std::pair(verdict.tile.n, simulate(verdict.tile, verdict.cluster, clusters, work));
+  };
+  for (const auto& [n, columns, gain] : {std::tuple(4096, 112, 1.01), {8192, 200, 1.005}}) {
+    const auto [chosen, now] = clocks(kPingpongTiles, n);
+    EXPECT_EQ(chosen, columns) << n;
+    EXPECT_GE(clocks(few, n).second / now, gain) << n;
+  }
+}
+
+// A list has no two tiles of one shape, and each is loaded in whole boxes of whole atoms.
+TEST(ChooseTile, NoTileLoadsColumnsThatItDoesNotMultiply) {
+  const auto check = [](std::span<const TileShape> tiles) {
+    for (const TileShape tile : tiles) {
+      EXPECT_EQ(tile.n % box_columns(tile), 0) << tile.n;
+      EXPECT_EQ(box_columns(tile) % 8, 0) << tile.n;
+      EXPECT_LE(box_columns(tile), 256) << tile.n;
+      const int boxes = tile.n / box_columns(tile);
+      EXPECT_EQ(boxes > 1, tile.shares_b()) << tile.n;
+      // MN-major, a box has 64 columns.
+      EXPECT_EQ(is_compiled(tile, false, true), tile.n % 64 == 0) << tile.n;
+    }
+  };
+  check(kFastTiles);
+  check(kPingpongTiles);
+  check(kPromotedTiles);
 }
 
 TEST(ChooseTile, SmallProductsTakeTilesThatOccupyMoreSms) {

@@ -51,6 +51,40 @@ int seeds_in_which(const Rule& rule) {
 
 TEST(SelectFastest, FindsTheFastestUnderAPowerLimit) { EXPECT_GE(seeds_in_which(select), 99); }
 
+// Candidates 6 and 7 are variants of number 5, and one of them is faster than all. As the
+// candidates do not have them, they are tried only because number 5 is the fastest.
+TEST(SelectFastest, TriesTheVariantsOfTheFastest) {
+  constexpr std::array work_s{1.012e-3, 1.3e-3, 1.006e-3, 1.02e-3, 1.5e-3, 1e-3, 1.01e-3, 0.98e-3};
+  constexpr int kFirstVariant = 6;
+  int right = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    PowerQueue queue(seed);
+    std::vector<int> asked;
+    const auto make = [&](int i) -> Launch {
+      return [&queue, &work_s, i] { queue.work_s += work_s.at(static_cast<std::size_t>(i)); };
+    };
+    const auto variants = [&](int i) {
+      asked.push_back(i);
+      return i == kRight ? std::vector{6, 7} : std::vector<int>();
+    };
+    right += select_fastest(queue, kFirstVariant, make, variants) == 7 ? 1 : 0;
+    EXPECT_EQ(asked.size(), 1);
+  }
+  EXPECT_GE(right, 99);
+}
+
+// A variant that cannot run is left out, and the candidate stays.
+TEST(SelectFastest, KeepsTheFastestWhereItsVariantsFail) {
+  PowerQueue queue(1);
+  const auto make = [&](int i) -> Launch {
+    if (i >= static_cast<int>(kWork_s.size())) throw std::runtime_error("too large");
+    return launch_of(queue, i);
+  };
+  const int chosen =
+      select_fastest(queue, kWork_s.size(), make, [](int /*i*/) { return std::vector{8, 9}; });
+  EXPECT_EQ(chosen, kRight);
+}
+
 TEST(SelectFastest, TheMedianOfSingleLaunchesFindsASlowerOne) {
   EXPECT_LE(seeds_in_which(least_median), 60) << "the simulated power limit is too quiet";
 }

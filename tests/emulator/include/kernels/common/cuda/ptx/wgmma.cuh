@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/common/cuda/ptx/wgmma_layout.hpp"
 #include "kernels/common/cuda/types.cuh"
 #include "tests/emulator/hopper/wgmma.hpp"
 
@@ -45,8 +46,7 @@ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
                      const std::source_location& where = std::source_location::current()) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
-  static_assert(kN == 8 || kN == 16 || kN == 32 || kN == 64 || kN == 96 || kN == 128 || kN == 160 ||
-                kN == 192 || kN == 256);
+  static_assert(is_wgmma_width(kN));
   emulator::wgmma_multiply({.a_format = A::format,
                             .b_format = B::format,
                             .columns = kN,
