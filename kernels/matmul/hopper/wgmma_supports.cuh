@@ -41,8 +41,11 @@ inline std::optional<std::string> supports_wgmma(const Machine& machine, const S
 inline std::optional<std::string> supports_tma_row(std::int64_t elements, Format format) {
   const std::int64_t bytes = elements * info(format).storage_bytes;
   if (bytes % kTmaRowAlignment == 0) return std::nullopt;
-  return "TMA takes rows of multiples of 16 bytes, not of " + std::to_string(bytes) + "; " +
-         (format == Format::fp32 ? "register_tile" : "mma_sync") + " serves them";
+  const char* const other = format == Format::fp32     ? "register_tile"
+                            : format == Format::tf32x3 ? "naive"
+                                                       : "mma_sync";
+  return "TMA takes rows of multiples of 16 bytes, not of " + std::to_string(bytes) + "; " + other +
+         " serves them";
 }
 
 // Technique::supports of products whose operands TMA loads.
