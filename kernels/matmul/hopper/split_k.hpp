@@ -1,7 +1,11 @@
-// How a product with few rows of C is divided among blocks: columns of C and parts of k.
+// How a product with few rows of C, or with a small C and a long k, is divided among blocks: parts
+// of C and of k.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "kernels/matmul/hopper/tile_scheduler.hpp"
 
 namespace ridgebench::cuda {
 
@@ -42,5 +46,41 @@ constexpr int split_k_columns(std::int64_t m, std::int64_t n, int stages, int sm
 // From one row of sums in shared memory to the next, in elements. Lane l writes to row 2 (l % 4)
 // and column l / 4 of a corner, so two rows must lie 8 banks apart.
 constexpr int split_k_pitch(int columns) { return columns + 4; }
+
+// A block's part of C with more than 64 rows.
+inline constexpr TileShape kSplitKTile{128, 128};
+inline constexpr int kSplitKBlocksOfSm = 2;  // resident
+inline constexpr int kSplitKMostBlocks = 8;  // of a portable cluster
+// Clocks in which a block writes the sums of such a part to shared memory, waits for its cluster
+// and adds those of all. It is an assumption: 64 KiB at some 12 bytes per clock. Not run on a GPU.
+inline constexpr double kSplitKSumClocks = 6000;
+
+// Clocks of a product with more than 64 rows of C, on `sms` SMs; 0 if k is not split.
+constexpr double split_k_clocks(const ProductWork& work, int sms) {
+  const auto parts = [](std::int64_t size, int tile) { return (size + tile - 1) / tile; };
+  const std::int64_t tiles = parts(work.m, kSplitKTile.m) * parts(work.n, kSplitKTile.n);
+  const int split = split_k_blocks(tiles, static_cast<int>(work.stages),
+                                   std::int64_t{kSplitKBlocksOfSm} * sms, kSplitKMostBlocks);
+  if (split == 1) return 0;
+  const auto blocks = static_cast<int>(tiles * split);
+  const int of_sm = (blocks + sms - 1) / sms;
+  const double stage = stage_clocks(kSplitKTile, 1, std::min(blocks, sms), 0);
+  return of_sm * static_cast<double>(parts(work.stages, split)) * stage + kSplitKSumClocks;
+}
+
+// True if a split k saves more than a tenth of the clocks of the best tile of a persistent product.
+// `work` has the epilogue of wgmma_persistent, which wgmma_pingpong hides.
+constexpr bool split_k_pays(const ProductWork& work, int sms) {
+  const double split = split_k_clocks(work, sms);
+  if (split == 0) return false;
+  const ActiveClusters active{sms, sms / 2, sms / 4};
+  const auto best = [&](std::span<const TileShape> tiles, const ProductWork& of_kernel) {
+    const TileChoice choice = choose_tile(tiles, of_kernel, active);
+    return product_clocks(tiles[choice.tile], choice.cluster, sms / choice.cluster, of_kernel);
+  };
+  ProductWork hidden = work;
+  hidden.epilogue_clocks = 0;
+  return split < 0.9 * std::min(best(kFastTiles, work), best(kPingpongTiles, hidden));
+}
 
 }  // namespace ridgebench::cuda

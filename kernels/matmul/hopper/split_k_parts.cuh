@@ -9,20 +9,19 @@
 
 namespace ridgebench::cuda::matmul_wgmma_split_k {
 
-constexpr int kMaxRows = kBoxRows;            // of C
 constexpr int kThreads = kWarpgroup + kWarp;  // the last warp loads
-constexpr int kMaxCluster = 8;                // blocks of a portable cluster
+constexpr int kMaxCluster = kSplitKMostBlocks;
 constexpr int kRingBytes = 96 << 10;  // two blocks of an SM have 96 or 128 KiB of B in flight
 
-// Shared memory of a block for kBoxesB boxes of 64 columns of C.
-template <int kBoxesB>
+// Shared memory of a block for kBoxesB boxes of 64 columns of C, and kBoxesA of up to 64 rows.
+template <int kBoxesB, int kBoxesA = 1>
 struct Shared {
   static constexpr int kColumns = kBoxesB * kBoxRows;
   static constexpr int kPitch = split_k_pitch(kColumns);
   static constexpr int kOffsetA = kBoxesB * kBoxBytes;
-  static constexpr int kStageBytes = kOffsetA + kBoxBytes;
+  static constexpr int kStageBytes = kOffsetA + kBoxesA * kBoxBytes;
   static constexpr int kStages = kRingBytes / kStageBytes;
-  static_assert(kRingBytes >= kMaxRows * kPitch * static_cast<int>(sizeof(float)));
+  static_assert(kRingBytes >= kBoxesA * kBoxRows * kPitch * static_cast<int>(sizeof(float)));
 
   std::byte stage[kStages][kStageBytes];  // at the end the block's accumulators
   TmaPipeline<kStages> pipeline;

@@ -1,5 +1,5 @@
-// wgmma_split_k with blocks of 128 columns, which need more columns than other tests have, and its
-// parts in a kernel with one mistake each.
+// wgmma_split_k with blocks of 128 columns, which need more columns than other tests have, and of
+// 128 rows, and its parts in a kernel with one mistake each.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -145,6 +145,21 @@ TEST(SplitK, BlocksOf128ColumnsAreRightInEveryFormat) {
     split_k::expect_right(*i, shape(50, 127, 4112));
   }
   EXPECT_EQ(formats, 7);
+}
+
+// More than 64 rows of C: whole blocks and parts, k split in one, two, four and eight.
+TEST(SplitK, BlocksOf128RowsAreRightInEveryFormat) {
+  const auto shape = [](int m, int n, int k) { return Shape({{"m", m}, {"n", n}, {"k", k}}); };
+  set_compute_capability(90);
+  for (const auto& i : Registry::instance().implementations()) {
+    if (i->technique.name != "wgmma_split_k") continue;
+    set_multiprocessors(2);
+    split_k::expect_right(*i, shape(130, 264, 144));  // six tiles for four resident blocks
+    split_k::expect_right(*i, shape(128, 128, 1040));
+    set_multiprocessors(kMultiprocessors);
+    split_k::expect_right(*i, shape(200, 127, 4112));
+  }
+  set_multiprocessors(kMultiprocessors);
 }
 
 TEST(SplitK, EveryMistakeIsFound) {

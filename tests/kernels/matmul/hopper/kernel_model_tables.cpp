@@ -90,12 +90,13 @@ constexpr std::array<Persistent, 9> kPersistent{{
 }};
 
 // wgmma_pingpong stores a tile while it multiplies the next one, so that only the last store shows.
-double pingpong_share(ProductWork work) {
+Chosen choose_pingpong(ProductWork work) {
   const double epilogue = std::exchange(work.epilogue_clocks, 0);
-  const Chosen chosen = choose(cuda::kPingpongTiles, work);
+  Chosen chosen = choose(cuda::kPingpongTiles, work);
   const double clocks =
       cuda::product_clocks(chosen.tile, chosen.cluster, kSms / chosen.cluster, work);
-  return chosen.share * clocks / (clocks + epilogue * chosen.tile.n / 256);
+  chosen.share *= clocks / (clocks + epilogue * chosen.tile.n / 256);
+  return chosen;
 }
 
 // Counts of an inner loop's machine code.
@@ -161,6 +162,11 @@ std::array<Run, 2> published_runs() {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+std::string text(const Chosen& chosen) {
+  return fmt::format("{} x {}, {}: {}", chosen.tile.m, chosen.tile.n, chosen.cluster,
+                     percent(chosen.share));
+}
+
 }  // namespace
 
 std::string kernel_models_at_8192() {
@@ -180,8 +186,9 @@ std::string kernel_models_at_8192() {
     add(kernel, kernel.format, kernel.predicted_then(), percent(now.share));
   }
   for (const Persistent& kernel : {kPersistent[0], kPersistent[5]}) {
-    table += fmt::format("| {} | `wgmma_pingpong` | {} | – | – | – | {} |\n", kernel.operation,
-                         kernel.format, percent(pingpong_share(kernel.work(8192, 8192, 8192))));
+    table +=
+        fmt::format("| {} | `wgmma_pingpong` | {} | – | – | – | {} |\n", kernel.operation,
+                    kernel.format, percent(choose_pingpong(kernel.work(8192, 8192, 8192)).share));
   }
   for (const Fma& kernel : kFma) {
     add(kernel, "fp32", kernel.then.share(), kernel.now ? percent(kernel.now->share()) : "same");
@@ -211,16 +218,74 @@ std::string kernel_models_of_shapes() {
     table += fmt::format(" {}{} |", kernel.format, kind);
     line += " --- |";
   }
-  table += line + "\n";
+  table += " bf16, `wgmma_pingpong` |" + line + " --- |\n";
   for (const auto& [m, n, k] : shapes) {
     table += fmt::format("| {} x {} x {} |", m, n, k);
     for (const std::size_t i : columns) {
       const Persistent& kernel = kPersistent[i];
-      const Chosen chosen = choose(kernel.tiles(), kernel.work(m, n, k));
-      table += fmt::format(" {} x {}, {}: {} |", chosen.tile.m, chosen.tile.n, chosen.cluster,
-                           percent(chosen.share));
+      table += " " + text(choose(kernel.tiles(), kernel.work(m, n, k))) + " |";
+    }
+    table += " " + text(choose_pingpong(kPersistent[0].work(m, n, k))) + " |\n";
+  }
+  return table;
+}
+
+std::string kernel_models_of_small_products() {
+  constexpr std::array<std::array<std::int64_t, 3>, 7> shapes{{{128, 1024, 8192},
+                                                               {256, 256, 8192},
+                                                               {300, 1000, 8192},
+                                                               {512, 512, 4096},
+                                                               {512, 512, 16384},
+                                                               {1024, 1024, 1024},
+                                                               {2048, 2048, 2048}}};
+  std::string table =
+      "| m x n x k | `wgmma_persistent` | `wgmma_pingpong` | `wgmma_split_k` | split |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const auto& [m, n, k] : shapes) {
+    const ProductWork work = kPersistent[0].work(m, n, k);
+    const double ideal = static_cast<double>(m * n) / 32 * static_cast<double>(work.stages) / kSms;
+    const double clocks = cuda::split_k_clocks(work, kSms);
+    table += fmt::format("| {} x {} x {} | {} | {} | {} | {} |\n", m, n, k,
+                         text(choose(cuda::kFastTiles, work)), text(choose_pingpong(work)),
+                         clocks > 0 ? percent(ideal / clocks) : "–",
+                         cuda::split_k_pays(work, kSms) ? "yes" : "no");
+  }
+  return table;
+}
+
+std::string kernel_models_of_traffic() {
+  constexpr std::array<std::pair<const char*, TileShape>, 6> tiles{
+      {{"wgmma_pingpong", {128, 128}},
+       {"wgmma_pingpong", {128, 192}},
+       {"wgmma_pingpong", {128, 200}},
+       {"wgmma_persistent", {128, 224}},
+       {"wgmma_persistent", {128, 256}},
+       {"wgmma_persistent", {256, 192}}}};
+  std::string table =
+      "| technique | tile | one block | cluster of 2 | of 4 |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const auto& [technique, tile] : tiles) {
+    table += fmt::format("| `{}` | {} x {} |", technique, tile.m, tile.n);
+    for (const int cluster : cuda::kClusters) {
+      const double flops = 2.0 * tile.m * tile.n * cuda::kStageRowBytes / 2;  // of a stage in bf16
+      table += fmt::format(" {:.2f} |", 1000 * cuda::stage_bytes_from_l2(tile, cluster) / flops);
     }
     table += "\n";
+  }
+  return table;
+}
+
+std::string kernel_models_of_rasters() {
+  constexpr std::int64_t side = 8192;
+  constexpr double matrix = 2.0 * side * side / 1e6;  // MB of bf16
+  constexpr double flops = 2.0 * side * side * side;
+  std::string table =
+      "| raster | rows of A in a group | main memory at least | bytes for 1000 FLOP |\n"
+      "| --- | --- | --- | --- |\n";
+  for (const int rows : {1024, cuda::kGroupRows, 4096}) {
+    const double moved = matrix * (2 + static_cast<double>(side) / rows);  // A, C, and B each time
+    table += fmt::format("| {} rows | {:.0f} MB | {:.0f} MB | {:.2f} |\n", rows,
+                         2.0 * rows * side / 1e6, moved, 1000 * moved * 1e6 / flops);
   }
   return table;
 }

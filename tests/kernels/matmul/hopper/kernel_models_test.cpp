@@ -27,5 +27,24 @@ TEST(KernelModels, TheTableOfProductsOfFewRowsIsCurrent) {
       << "to renew: kernel_models split_k";
 }
 
+TEST(KernelModels, TheTableOfSmallProductsIsCurrent) {
+  EXPECT_THAT(models_page(),
+              ::testing::HasSubstr("<!-- table: kernel models small -->\n" +
+                                   kernel_models_of_small_products() + "<!-- /table -->"))
+      << "to renew: kernel_models small";
+}
+
+TEST(KernelModels, TheTableOfTrafficIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models traffic -->\n" +
+                                                  kernel_models_of_traffic() + "<!-- /table -->"))
+      << "to renew: kernel_models traffic";
+}
+
+TEST(KernelModels, TheTableOfRastersIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models rasters -->\n" +
+                                                  kernel_models_of_rasters() + "<!-- /table -->"))
+      << "to renew: kernel_models rasters";
+}
+
 }  // namespace
 }  // namespace ridgebench

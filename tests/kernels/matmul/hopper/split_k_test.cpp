@@ -62,6 +62,50 @@ TEST(SplitK, L2DeliversAtMostOneAndAHalfTimesB) {
   }
 }
 
+ProductWork work_in_bf16(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return {.m = m, .n = n, .stages = (k + 63) / 64, .epilogue_clocks = epilogue_clocks(2, false)};
+}
+
+TEST(SplitK, PaysForASmallCOfALongK) {
+  EXPECT_TRUE(split_k_pays(work_in_bf16(512, 512, 16384), kH100));
+  EXPECT_TRUE(split_k_pays(work_in_bf16(300, 1000, 8192), kH100));
+  EXPECT_FALSE(split_k_pays(work_in_bf16(512, 512, 512), kH100));     // the sums cost more
+  EXPECT_FALSE(split_k_pays(work_in_bf16(1024, 1024, 1024), kH100));  // 128 tiles of 128 x 64
+  EXPECT_FALSE(split_k_pays(work_in_bf16(2048, 2048, 2048), kH100));
+  EXPECT_FALSE(split_k_pays(work_in_bf16(8192, 8192, 8192), kH100));
+  EXPECT_FALSE(split_k_pays(work_in_bf16(1 << 30, 8, 8192), kH100));
+}
+
+// By hand: 16 tiles, each of eight blocks with 32 of 256 stages, which 128 SMs take at once. L2
+// delivers 256 rows of 128 bytes for a stage, 54.1 bytes per clock to each of these SMs.
+TEST(SplitK, ClocksAreThoseOfAPartOfKAndOfTheSums) {
+  EXPECT_NEAR(split_k_clocks(work_in_bf16(512, 512, 16384), kH100),
+              32 * 256 * 128 / (132 * 52.5 / 128) + 6000, 1);
+  EXPECT_EQ(split_k_clocks(work_in_bf16(4096, 4096, 16384), kH100), 0);  // 1024 tiles
+}
+
+// Whatever the shape: where k is split, the tiles of the best product leave more than a tenth of
+// the SMs idle.
+TEST(SplitK, PaysOnlyWhereTilesLeaveSmsIdle) {
+  int splits = 0;
+  for (std::int64_t m = 65; m < 5000; m = m * 3 / 2 + 1) {
+    for (std::int64_t n = 64; n < 5000; n = n * 3 / 2 + 8) {
+      for (const std::int64_t k : {512, 2048, 8192, 32768}) {
+        const ProductWork work = work_in_bf16(m, n, k);
+        if (!split_k_pays(work, kH100)) continue;
+        ++splits;
+        const TileChoice choice = choose_tile(kFastTiles, work, {kH100, kH100 / 2, kH100 / 4});
+        const TileShape tile = kFastTiles[choice.tile];
+        const int tiles =
+            choice.cluster * schedule_tiles(tile, choice.cluster, work.m, work.n).count();
+        const int waves = (tiles + kH100 - 1) / kH100;
+        EXPECT_LT(tiles, 0.9 * waves * kH100) << m << " x " << n << " x " << k;
+      }
+    }
+  }
+  EXPECT_GT(splits, 20);
+}
+
 // Clocks of one access of a warp, of which 128 bytes take one, by the busiest of the 32 banks.
 int clocks(const std::array<int, 32>& first_word, int words) {
   int all = 0;
