@@ -19,6 +19,6 @@ if(RIDGEBENCH_RELEASE)
 else()
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # the packages of the system that built it
 endif()
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.9), python3-numpy, python3-scipy, python3-matplotlib, python3-fastjsonschema")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.9), python3-numpy, python3-scipy, python3-matplotlib, python3-fastjsonschema, fonts-noto-cjk")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0-openmp, libdnnl2 | libdnnl3.6")
 include(CPack)

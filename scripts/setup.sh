@@ -16,7 +16,7 @@ packages=(
   libopenblas-openmp-dev libdnnl-dev
   python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema
   python3-zstandard python3-lz4
-  fonts-dejavu-core
+  fonts-dejavu-core fonts-noto-cjk
 )
 python_packages=("${drawing_packages[@]}" fastjsonschema)
 dev=

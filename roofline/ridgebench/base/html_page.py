@@ -9,7 +9,7 @@ from typing import Any
 POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 
 _HEAD = """<!DOCTYPE html>
-<html lang="en">
+<html lang="@@lang@@">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="@@policy@@">
@@ -31,10 +31,11 @@ def script_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def filled(body: str, parts: dict[str, str]) -> str:
+def filled(body: str, parts: dict[str, str], language: str = "en") -> str:
     """The page with each part in place of its @@name@@; the head takes the policy, the title and the style.
 
     One pass: a text that looks like a placeholder stays a text.
     """
     pieces = (_HEAD + body).split("@@")
+    parts = parts | {"lang": language}
     return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))

@@ -19,6 +19,7 @@ from ridgebench.data.steps import holds_step, load_steps
 from ridgebench.data.view import View, make_view
 from ridgebench.figures.page.drawable import drawable, with_points
 from ridgebench.figures.page.drawing import file_name, save_all
+from ridgebench.figures.page.language import add_language, speaking
 from ridgebench.figures.page.runs import devices_of, make_runs
 from ridgebench.figures.page.style import THEMES, is_pair
 
@@ -39,6 +40,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         help="a roof of copies and collectives, as `plan transfer --link` takes it, e.g. nvlink4; may be repeated")
     parser.add_argument("--device", help="device to draw, or `all`; default: the first with rows")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
+    add_language(parser)
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures, without one the current folder")
     lecture_options.add_to(parser)
     parser.add_argument("--terminal", action="store_true",
@@ -109,7 +111,7 @@ def _refuse_options_of_runs(options: argparse.Namespace, folder: Path) -> None:
     given = {name: getattr(options, name) for name in ("on", "roof", "points", "link", "device", "style", "op", "format", "point", "paper")}
     given["formats"] = options.formats.numbers
     for name in (name for name, value in given.items() if value):
-        raise ResultsError(f"--{name} is of the figures of a run, and {folder} holds a step; allowed: --theme, --out, --formats svg,pdf,png")
+        raise ResultsError(f"--{name} is of the figures of a run, and {folder} holds a step; allowed: --theme, --lang, --out, --formats svg,pdf,png")
 
 
 def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
@@ -138,9 +140,10 @@ def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     try:
-        drawn = drawn_figures(options)
-        out = output_folder(options.out or (None if options.results else Path()), next(iter(options.results), None), "figures")
-        written = save_all(drawn, THEMES[options.theme], out, options.formats.types)
+        with speaking(options.lang):
+            drawn = drawn_figures(options)
+            out = output_folder(options.out or (None if options.results else Path()), next(iter(options.results), None), "figures")
+            written = save_all(drawn, THEMES[options.theme], out, options.formats.types)
     except ENDING as error:
         return ended(error, "plot", "figures may be missing")
     print(f"{counted(written, 'file')} in {one_line(str(out))}")

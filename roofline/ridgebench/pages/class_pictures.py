@@ -1,4 +1,4 @@
-"""Slides of data sheets as pictures of the class pages: docs/pictures/class/SLUG.svg."""
+"""Slides of data sheets as pictures of the class pages: docs/pictures/class/SLUG.svg, and docs/zh/pictures/class/SLUG.svg in Chinese."""
 
 import re
 from functools import cache
@@ -6,11 +6,12 @@ from pathlib import Path
 
 from ridgebench.base.files import ResultsError
 from ridgebench.figures.page.drawing import drawing, drawn
+from ridgebench.figures.page.language import said, speaking
 from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.slides import deck
 from ridgebench.figures.slides.all_slides import all_slides
 
-FOLDER = Path("pictures/class")  # below docs
+FOLDER = Path("pictures/class")  # beside the page
 _TEXT = re.compile(r"<text[^>]*>([^<]*)")
 
 
@@ -29,15 +30,16 @@ def _slide(slug: str, sheets: str) -> deck.Slide:
     return found[slug]
 
 
-def title(slug: str, sheets: str) -> str:
-    """What the slide found. Raises ResultsError."""
-    return _slide(slug, sheets).title
+def title(slug: str, sheets: str, language: str) -> str:
+    """What the slide found. Raises ResultsError, also without a font of the language."""
+    with speaking(language):
+        return said(_slide(slug, sheets).title)
 
 
-def svg(slug: str, sheets: str) -> str:
-    """The slide. Raises ResultsError."""
+def svg(slug: str, sheets: str, language: str) -> str:
+    """The slide. Raises ResultsError, also without a font of the language."""
     theme = THEMES["light"]
-    with drawing(theme):
+    with speaking(language), drawing(theme):
         return drawn(deck.draw(_slide(slug, sheets), _slides_of(sheets)[0], theme), "svg").decode()
 
 

@@ -15,7 +15,8 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: gate simulated --> the error rates of the gate on simulated times
     <!-- table: fleet simulated --> the error rates of a fleet's report on simulated rates
     <!-- picture -->               the lecture figure, else the roofline
-    <!-- picture: slide gelu @ h100-sxm -->    a slide of data sheets, drawn into docs/pictures/class
+    <!-- picture: slide gelu @ h100-sxm -->    a slide of data sheets, drawn into pictures/class beside the page
+    <!-- picture: slide gelu zh @ h100-sxm -->    the same in Chinese
     <!-- file: tests/toy.cpp -->   a source file, as it is
     <!-- table: record keys -->, ... step keys, ... explained keys, <!-- table: kernel models ... -->    what other programs print and tests compare
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
@@ -24,6 +25,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
 import json
 import os
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,6 +38,7 @@ from ridgebench.base.text import markdown
 from ridgebench.data.duels import load_duels, published_duels
 from ridgebench.data.records import load_run, read_environment
 from ridgebench.data.view import View, make_view
+from ridgebench.figures.page.language import ENGLISH, has_chinese_font
 
 from . import access_picture, class_pictures, for_programs, notebook
 from .duel_tables import NONE as NO_DUEL
@@ -140,8 +143,8 @@ def _content(kind: str, text: str, sources: _Sources, page: Path) -> str:
     if name.split()[:1] in _OVER_RUNS:
         return _over_runs(name, device, sources, page)
     if name.startswith(_SLIDE):
-        slug = name.removeprefix(_SLIDE)
-        return f"![{markdown(class_pictures.title(slug, device))}]({(class_pictures.FOLDER / slug).as_posix()}.svg)"
+        slug, language = _slide_of(name)
+        return f"![{markdown(class_pictures.title(slug, device, language))}]({(class_pictures.FOLDER / slug).as_posix()}.svg)"
     folder = sources.folder(device)
     if folder is None:
         return _NO_RUN
@@ -152,6 +155,12 @@ def _content(kind: str, text: str, sources: _Sources, page: Path) -> str:
     if name == "operations":
         return operations_table(view, link)
     return operation_table(view, name, link)
+
+
+def _slide_of(name: str) -> tuple[str, str]:
+    """Slug and language of a slide: 'slide gelu zh'."""
+    slug, _, language = name.removeprefix(_SLIDE).partition(" ")
+    return slug, language or ENGLISH
 
 
 def _over_runs(name: str, devices: str, sources: _Sources, page: Path) -> str:
@@ -218,8 +227,17 @@ def _files(pages: list[Path], root: Path) -> Iterator[tuple[Path, str]]:
         for kind, text in _OPENING.findall(page.read_text("utf-8")):
             name, _, sheets = (part.strip() for part in text.partition("@"))
             if kind == "picture" and name.startswith(_SLIDE):
-                slug = name.removeprefix(_SLIDE)
-                yield page.parent / class_pictures.FOLDER / f"{slug}.svg", class_pictures.svg(slug, sheets)
+                slug, language = _slide_of(name)
+                yield page.parent / class_pictures.FOLDER / f"{slug}.svg", class_pictures.svg(slug, sheets, language)
+
+
+def _chinese_pages(root: Path) -> list[Path]:
+    """The pages in Chinese; none, after a line that says so, without a font for their pictures."""
+    found = sorted((root / "docs" / "zh").glob("*.md"))
+    if found and not has_chinese_font():
+        print("tables: docs/zh is left out: its pictures need a font with Chinese characters, such as fonts-noto-cjk", file=sys.stderr)
+        return []
+    return found
 
 
 def main(arguments: list[str], root: Path = ROOT) -> int:
@@ -233,7 +251,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
         sources = _Sources(root, options.results or published(root), faults)
         if options.results:
             view_of(options.results)
-        pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+        pages = [root / "README.md", *sorted((root / "docs").glob("*.md")), *_chinese_pages(root)]
         stale = [page for page in pages if not _update(page, sources, options.check)]
         stale += [path for path, text in _files(pages, root) if not _update_file(path, text, options.check)]
     except CommandError as error:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from ridgebench.base.files import write_at_once
 from ridgebench.base.workers import in_parallel
 
+from .language import families, named_families
 from .style import NORMAL, Theme
 
 _DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -33,7 +34,7 @@ def settings(theme: Theme) -> dict:
         "svg.hashsalt": "ridgebench",
         "pdf.fonttype": 42,
         "text.parse_math": False,
-        "font.family": ["DejaVu Sans", "sans-serif"],  # Matplotlib ships it, so the layout is the same everywhere
+        "font.family": [*families(), "sans-serif"],
         "font.size": NORMAL,
         "text.color": theme.ink,
         "axes.edgecolor": theme.muted,
@@ -64,7 +65,13 @@ def drawn(figure: Figure, kind: str) -> bytes:
     how = {"dpi": _DOTS_PER_INCH[kind], "metadata": METADATA[kind], **_QUICKLY.get(kind, {})}
     file = io.BytesIO()
     figure.savefig(file, format=kind, **how)
-    return file.getvalue()
+    return _naming_fonts(file.getvalue()) if kind == "svg" else file.getvalue()
+
+
+def _naming_fonts(svg: bytes) -> bytes:
+    """The SVG with the fonts of other machines beside that of this one."""
+    here, all_ = (", ".join(f"'{name}'" for name in names).encode() for names in (families(), named_families()))
+    return svg.replace(here, all_)
 
 
 def write(figure: Figure, path: Path, kind: str) -> None:

@@ -8,6 +8,7 @@ from ridgebench.base import units
 
 from . import labels
 from .canvas import Canvas
+from .language import said
 from .roof_drawing import APART, LINE, Pen
 from .roofs import Roof, Roofs, engine_name, of_sheet
 from .style import DIRECT, SMALL, Theme, family
@@ -44,7 +45,7 @@ def _owner_lines(owner: tuple[str, str]) -> list[str]:
 def _coloured(group: list[Roof], pen: Pen) -> tuple[tuple[str, str], ...]:
     """The pieces of engine_name() with the colour of the format that each one names."""
     colours = {family(roof.formats[0]): pen.text_colour(roof) for roof in group}
-    words = re.split(r"(\W+)", engine_name(group))
+    words = re.split(r"(\W+)", said(engine_name(group)))
     return tuple((word, colours.get(family(word), pen.theme.muted)) for word in words)
 
 

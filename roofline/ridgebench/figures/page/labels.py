@@ -10,23 +10,33 @@ from matplotlib.textpath import text_to_path
 
 from ridgebench.base.text import cut
 
+from .language import families, said
+
 _POINTS_PER_INCH = 72.0
 _CELLS_PER_INCH = 100.0
 _DRAWN, TEXT = 1, 2  # a label may cross what is drawn, never other text
+
+# A line may end after a space, before a Chinese character, or after one; no line begins or ends with a mark that belongs to its neighbour.
+_CJK = "\u3400-\u9fff"
+_BREAK = re.compile(rf"(?<= )(?!%)|(?<=[^ （])(?=[{_CJK}（])|(?<=[{_CJK}，。；：、）])(?=[^ ，。；：、）%…{_CJK}])")
 
 Point = tuple[float, float]
 
 
 @cache
-def width(text: str, size: float, weight: str = "normal") -> float:
-    """The width of a text in inches, in the font of the layout."""
-    font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
+def _width(text: str, size: float, weight: str, fonts: tuple[str, ...]) -> float:
+    font = FontProperties(family=list(fonts), size=size, weight=weight)
     return text_to_path.get_text_width_height_descent(text, font, False)[0] / _POINTS_PER_INCH
+
+
+def width(text: str, size: float, weight: str = "normal") -> float:
+    """The width of a text in inches, in the fonts of the layout."""
+    return _width(said(text), size, weight, tuple(families()))
 
 
 def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
     """The text, cut with an ellipsis where it is wider than `room` inches."""
-    text = cut(text)
+    text = cut(said(text))
     if width(text, size, weight) <= room:
         return text
     kept, most = 0, len(text) - 1
@@ -38,14 +48,19 @@ def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
 
 def wrap(text: str, size: float, room: float, lines: int, weight: str = "normal") -> list[str]:
     """The text in at most `lines` lines of `room` inches; the last one is cut where it is too long. No line begins with "%"."""
-    words, done = re.split(" (?!%)", cut(text)), []
+    words, done = _BREAK.split(cut(said(text))), []
     while words and len(done) < lines - 1:
         count = 1
-        while count < len(words) and width(" ".join(words[: count + 1]), size, weight) <= room:
+        while count < len(words) and width("".join(words[: count + 1]).rstrip(" "), size, weight) <= room:
             count += 1
-        done.append(fit(" ".join(words[:count]), size, room, weight))
+        done.append(fit("".join(words[:count]).rstrip(" "), size, room, weight))
         words = words[count:]
-    return done + [fit(" ".join(words), size, room, weight)] if words else done
+    return done + [fit("".join(words), size, room, weight)] if words else done
+
+
+def whole(lines: list[str], text: str) -> bool:
+    """True if wrap() had room for all of the text."""
+    return "".join(lines).replace(" ", "") == said(text).replace(" ", "")
 
 
 def spread(wanted: list[float], gap: float, low: float, high: float) -> list[float]:

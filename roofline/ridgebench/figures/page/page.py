@@ -13,6 +13,7 @@ from ridgebench.data.view import ORDER, View, ordered
 
 from . import labels
 from .doubt import DOUBT, doubt
+from .language import Page
 from .style import NORMAL, SIZE, SMALL, TITLES, Theme, family
 
 MARGIN = 0.3  # inches
@@ -23,7 +24,7 @@ _GRAVITY = (*BROKEN, "skipped")
 
 def new_page(theme: Theme) -> tuple[Figure, Axes]:
     """A figure and its page: invisible axes over all of it whose unit is the inch."""
-    figure = Figure(figsize=SIZE, facecolor=theme.background)
+    figure = Page(figsize=SIZE, facecolor=theme.background)
     page = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(0, HEIGHT), zorder=2)
     page.set_axis_off()
     return figure, page
@@ -91,13 +92,13 @@ def title_lines(title: str, room: float) -> tuple[float, list[str]]:
     """The title in at most two lines, with the size at which it fits."""
     for size in TITLES:
         lines = labels.wrap(title, size, room, 2, "bold")
-        if " ".join(lines) == title:
+        if labels.whole(lines, title):
             break
     return size, lines
 
 
 def fits(title: str) -> bool:
-    return " ".join(title_lines(title, WIDTH - 2 * MARGIN)[1]) == title
+    return labels.whole(title_lines(title, WIDTH - 2 * MARGIN)[1], title)
 
 
 def write_head(page: Axes, title: str, notes: list[str], theme: Theme) -> float:

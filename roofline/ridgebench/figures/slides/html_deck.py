@@ -10,9 +10,10 @@ from typing import Sequence
 
 from matplotlib.font_manager import FontProperties, findfont
 
-from ridgebench.base.html_page import POLICY, digest, filled
+from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.workers import in_parallel
 from ridgebench.figures.page.drawing import drawn, drawing
+from ridgebench.figures.page.language import ENGLISH, LATIN, chinese_family, for_script, said, spoken_language
 from ridgebench.figures.page.style import THEMES, Theme
 
 from . import deck
@@ -27,9 +28,15 @@ _BESIDE = 0.18  # inches between the plane and its panel
 _NAME = re.compile(r'( id="|url\(#|xlink:href="#)')
 _PROLOGUE = re.compile(r"^.*?(?=<svg )|<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL)
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*")
-_FAMILY = "'DejaVu Sans',Verdana,sans-serif"
+_FAMILIES = {True: "'DejaVu Sans',Verdana,sans-serif", False: "'DejaVu Sans','Slides CJK',sans-serif"}  # by whether the page is English
+_CJK = "Slides CJK"  # the name of the Chinese font within the page
 _SVG = re.compile(r"<svg [^>]*>")
 _WEIGHTS = {"normal": "400", "bold": "700"}
+_LABELS = ("Slides", "Previous step", "Next step", "Key n", "Notes")  # of deck.html
+_WORDS = (  # of deck.js
+    "{number:#} of {count:#}", "{number:#} of {count:#}, step {step:#} of {steps:#}", "{place} · minutes {from:#} to {to:#} of {all:#}",
+    "Next: {title}", "The last slide", "Notes · {title}", "The browser blocked the window of the notes; allow it for this page.",
+)  # fmt: skip
 
 
 def _asset(name: str) -> str:
@@ -62,9 +69,9 @@ def _picture(of: Deck, task: tuple[str, Slide, str]) -> str:
     name, slide, theme = task
     with drawing(THEMES[theme]):
         svg = drawn(deck.draw(slide, of, THEMES[theme]), "svg").decode("utf-8")
-    svg = _FONT.sub(_FAMILY, _NAME.sub(rf"\g<1>{name}-", _PROLOGUE.sub("", svg)))
+    svg = _FONT.sub(_FAMILIES[spoken_language() == ENGLISH], _NAME.sub(rf"\g<1>{name}-", _PROLOGUE.sub("", svg)))
     width, height = SLIDE.width * _POINT, SLIDE.height * _POINT
-    label = escape(f"{slide.title}. {slide.say}")
+    label = escape(said(f"{slide.title}. {slide.say}"))
     opening = f'<svg class="whole" role="img" aria-label="{label}" viewBox="0 0 {width:g} {height:g}">'
     return _SVG.sub(lambda _: opening, svg, count=1)
 
@@ -77,19 +84,19 @@ def _beside(name: str) -> str:
 
 
 def _notes(slide: Slide) -> str:
-    numbers = "".join(f"<li>{escape(one)}</li>" for one in slide.numbers)
-    said = [f"<p>{escape(slide.say)}</p>", f"<ul>{numbers}</ul>" * bool(numbers), f"<p><code>{escape(slide.command)}</code></p>"]
+    numbers = "".join(f"<li>{escape(said(one))}</li>" for one in slide.numbers)
+    told = [f"<p>{escape(said(slide.say))}</p>", f"<ul>{numbers}</ul>" * bool(numbers), f"<p><code>{escape(slide.command)}</code></p>"]
     open_ = "" if slide.parted else " open"  # a narrow window shows a table or bars small
-    return f'<details class="notes"{open_}><summary>Notes</summary>{"".join(said)}</details>'
+    return f'<details class="notes"{open_}><summary>{said("Notes")}</summary>{"".join(told)}</details>'
 
 
 def _step(of: Deck, slide: Slide, name: str, drawn_as: dict[str, str]) -> str:
     """One step: its title, its picture in each theme, its notes."""
     pictures = [f'<div class="picture {theme}">{svg}{_beside(f"{theme}-{name}") if slide.parted else ""}</div>'
                 for theme, svg in drawn_as.items()]
-    doubt = f'<p class="doubt">{escape(of.scene.doubt)}</p>' if of.scene.doubt else ""
+    doubt = f'<p class="doubt">{escape(said(of.scene.doubt))}</p>' if of.scene.doubt else ""
     kind = "step plane" if slide.parted else "step"
-    return (f'<article class="{kind}" id="{name}" data-minutes="{slide.minutes}"><h2>{escape(slide.title)}</h2>'
+    return (f'<article class="{kind}" id="{name}" data-minutes="{slide.minutes}"><h2>{escape(said(slide.title))}</h2>'
             f'{"".join(pictures)}{doubt}{_notes(slide)}</article>')
 
 
@@ -104,27 +111,42 @@ def _sections(of: Deck, slides: Sequence[Slide], themes: Sequence[str]) -> str:
     sections = []
     for number, part in enumerate(parts, 1):
         inner = "\n".join(next(steps) for _ in part)
-        sections.append(f'<section class="slide" aria-label="Slide {number} of {len(parts)}">{inner}</section>')
+        label = said(f"Slide {number} of {len(parts)}")
+        sections.append(f'<section class="slide" aria-label="{label}">{inner}</section>')
     return "\n".join(sections)
 
 
 def _faces(text: str) -> str:
-    """CSS with the font of the slides, cut down to the characters of a text: every machine then sets them alike."""
+    """CSS with the fonts of the slides, cut down to the characters of a text: every machine then sets them alike."""
+    families = [(LATIN, LATIN)] if spoken_language() == ENGLISH else [(LATIN, LATIN), (_CJK, chinese_family())]
+    return "\n".join(_face(name, family, weight, text) for name, family in families for weight in _WEIGHTS)
+
+
+def _simplified(path: str) -> int:
+    """The number of the face with simplified characters in a file of several fonts; -1 for a file of one."""
+    from fontTools.ttLib import TTCollection
+
+    if not path.endswith(".ttc"):
+        return -1
+    with TTCollection(path, lazy=True) as faces:
+        return next((number for number, face in enumerate(faces) if face["name"].getDebugName(1).endswith(" SC")), 0)
+
+
+def _face(name: str, family: str, weight: str, text: str) -> str:
+    """The rule of one font, which the page calls `name`."""
     from fontTools import subset  # takes half a second to load
 
-    rules = []
     options = subset.Options(flavor="woff", hinting=False, layout_features=[], name_IDs=[0, 1, 2, 13, 14],
                              drop_tables=[*subset.Options().drop_tables, "FFTM"], recalc_timestamp=False)
-    for name, weight in _WEIGHTS.items():
-        path = findfont(FontProperties(family="DejaVu Sans", weight=name))
-        font, file = subset.load_font(path, options), io.BytesIO()
-        cutter = subset.Subsetter(options)
-        cutter.populate(text=text)
-        cutter.subset(font)
-        subset.save_font(font, file, options)
-        data = base64.b64encode(file.getvalue()).decode()
-        rules.append(f"@font-face{{font-family:'DejaVu Sans';font-weight:{weight};src:url(data:font/woff;base64,{data}) format('woff')}}")
-    return "\n".join(rules)
+    path = findfont(FontProperties(family=family, weight=weight))
+    options.font_number = _simplified(path)
+    font, file = subset.load_font(path, options), io.BytesIO()
+    cutter = subset.Subsetter(options)
+    cutter.populate(text=text)
+    cutter.subset(font)
+    subset.save_font(font, file, options)
+    data = base64.b64encode(file.getvalue()).decode()
+    return f"@font-face{{font-family:'{name}';font-weight:{_WEIGHTS[weight]};src:url(data:font/woff;base64,{data}) format('woff')}}"
 
 
 def _variables(theme: Theme) -> str:
@@ -148,9 +170,11 @@ def _style(themes: Sequence[str], text: str) -> str:
 
 def document(of: Deck, slides: Sequence[Slide], themes: Sequence[str]) -> str:
     """The page of the slides in one theme, or in light and dark."""
-    title = f"{of.device.name}, {of.scene.format}: memory or arithmetic"
+    title = said(f"{of.device.name}, {of.scene.format}: memory or arithmetic")
     sections, template, script = _sections(of, slides, themes), _asset("deck.html"), _asset("deck.js")
-    css = _style(themes, "".join(sorted(set(f"{sections}{template}{script}{title}"))))
+    words = dict(map(for_script, _WORDS))
+    css = _style(themes, "".join(sorted(set(f"{sections}{template}{script}{title}{words}"))))
     policy = POLICY.format(scripts=digest(script), style="'unsafe-inline'")  # an SVG of Matplotlib has its colours in attributes
     return filled(template, {"policy": f"{policy}; font-src data:", "title": escape(title), "style": css, "slides": sections,
-                             "hollow": escape(HOLLOW), "script": script})
+                             "hollow": escape(said(HOLLOW)), "script": script, "words": script_json(words),
+                             **{english: escape(said(english)) for english in _LABELS}}, spoken_language())

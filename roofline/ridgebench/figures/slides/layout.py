@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from ridgebench.figures.page import labels
 from ridgebench.figures.page.doubt import DOUBT
+from ridgebench.figures.page.language import Page
 from ridgebench.figures.page.style import Theme
 
 _POINTS = 72.0  # per inch
@@ -84,7 +85,7 @@ def scaled(layout: Layout, scale: float) -> Layout:
 
 def new_page(layout: Layout, theme: Theme) -> tuple[Figure, Axes]:
     """A figure and its page: invisible axes over all of it whose unit is the inch."""
-    figure = Figure(figsize=(layout.width, layout.height), facecolor=theme.background)
+    figure = Page(figsize=(layout.width, layout.height), facecolor=theme.background)
     page = figure.add_axes((0, 0, 1, 1), xlim=(0, layout.width), ylim=(0, layout.height), zorder=2)
     page.set_axis_off()
     return figure, page
@@ -95,13 +96,13 @@ def _title_lines(layout: Layout, title: str) -> tuple[float, list[str]]:
     room = layout.width - 2 * layout.margin
     for size in layout.titles:
         lines = labels.wrap(title, size, room, layout.title_lines, "bold")
-        if " ".join(lines) == title:
+        if labels.whole(lines, title):
             break
     return size, lines
 
 
 def fits(layout: Layout, title: str) -> bool:
-    return " ".join(_title_lines(layout, title)[1]) == title
+    return labels.whole(_title_lines(layout, title)[1], title)
 
 
 def title_size(layout: Layout, title: str) -> float:

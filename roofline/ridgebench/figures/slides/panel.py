@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from ridgebench.figures.page import labels
+from ridgebench.figures.page.language import said
 from ridgebench.figures.page.style import Theme
 
 from .layout import Layout
@@ -75,10 +76,10 @@ class Panel:
 
     def text(self, words: str, most: int = 8, size: float = 1.0, weight: str = "normal") -> None:
         """Words in as many lines as they need; left out where they do not fit whole."""
-        words = _UNIT.sub("\\1\u00a0", words)
+        words = _UNIT.sub("\\1\u00a0", said(words))
         points, line = self.layout.text * size, self.layout.line * size
         lines = labels.wrap(words, points, self.width, most, weight)
-        if " ".join(lines) != words or not self.room(len(lines) * line):
+        if not labels.whole(lines, words) or not self.room(len(lines) * line):
             return
         for one in lines:
             self.page.text(self.box.left, self.y, one, size=points, va="top", weight=weight)
@@ -109,9 +110,9 @@ class Panel:
 
     def _in_lines(self, text: str, room: float) -> list[str]:
         """A text in two lines at most, else cut."""
-        words = _UNIT.sub("\\1\u00a0", text)
+        words = _UNIT.sub("\\1\u00a0", said(text))
         lines = labels.wrap(words, self.layout.text, room, 2)
-        return lines if " ".join(lines) == words else [labels.fit(text, self.layout.text, room)]
+        return lines if labels.whole(lines, words) else [labels.fit(text, self.layout.text, room)]
 
     def bars(self, rows: Sequence[Bar], apart: float = 1.45) -> bool:
         """Bars with their names at the left and their values at the right, `apart` lines of text from one to the next."""

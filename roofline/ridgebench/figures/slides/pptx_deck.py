@@ -10,6 +10,7 @@ from matplotlib.colors import to_hex
 from ridgebench.base.errors import CommandError
 from ridgebench.base.workers import in_parallel
 from ridgebench.figures.page.drawing import drawing, drawn
+from ridgebench.figures.page.language import said
 from ridgebench.figures.page.style import Theme
 
 from . import deck
@@ -46,7 +47,7 @@ def _write_title(shape: Any, slide: Slide, theme: Theme) -> None:
     shape.left, shape.top = Inches(margin), Inches(margin)
     shape.width, shape.height = Inches(SLIDE.width - 2 * margin), Inches(SLIDE.height - SLIDE.top - margin)
     frame = shape.text_frame
-    frame.text, frame.word_wrap, frame.vertical_anchor = slide.title, True, MSO_ANCHOR.TOP
+    frame.text, frame.word_wrap, frame.vertical_anchor = said(slide.title), True, MSO_ANCHOR.TOP
     frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = 0
     frame.paragraphs[0].alignment = PP_ALIGN.LEFT
     font = frame.paragraphs[0].runs[0].font
@@ -60,9 +61,9 @@ def _add(show: Any, slide: Slide, picture: bytes, theme: Theme) -> None:
     shape = page.shapes.add_picture(io.BytesIO(picture), 0, 0, show.slide_width, show.slide_height)
     page.shapes._spTree.remove(shape._element)
     page.shapes._spTree.insert(_BEHIND, shape._element)
-    shape._element.nvPicPr.cNvPr.set("descr", f"{slide.title}. {slide.say}")
+    shape._element.nvPicPr.cNvPr.set("descr", said(f"{slide.title}. {slide.say}"))
     _write_title(page.shapes.title, slide, theme)
-    page.notes_slide.notes_text_frame.text = "\n".join([slide.say, "", *slide.numbers, "", slide.command])
+    page.notes_slide.notes_text_frame.text = "\n".join([said(slide.say), "", *map(said, slide.numbers), "", slide.command])
 
 
 def document(of: Deck, slides: Sequence[Slide], theme: Theme) -> bytes:

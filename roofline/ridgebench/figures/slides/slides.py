@@ -20,6 +20,7 @@ from ridgebench.data.steps import holds_step, load_steps
 from ridgebench.data.view import View, make_view
 from ridgebench.figures.page.drawable import drawable
 from ridgebench.figures.page.drawing import METADATA, drawing, write
+from ridgebench.figures.page.language import add_language, speaking
 from ridgebench.figures.page.style import THEMES, Theme
 
 from . import deck, html_deck, options, pptx_deck
@@ -40,6 +41,7 @@ def parse(arguments: list[str]) -> Namespace:
     parser.add_argument("--format", type=options.number_format, metavar="FORMAT",
                         help="number format; default: bf16, on a host fp32")
     parser.add_argument("--theme", choices=sorted(THEMES), help="default: light; an HTML page has dark too, as its reader prefers")
+    add_language(parser)
     parser.add_argument("-o", "--out", type=Path,
                         help="folder, or one file of all slides that ends with .html, .pptx or .pdf; default: RESULTS_DIR/slides, "
                              "without one slides")
@@ -133,12 +135,13 @@ def deck_of(chosen: Namespace) -> deck.Deck:
 def main(arguments: list[str]) -> int:
     chosen = parse(arguments)
     try:
-        of = deck_of(chosen)
-        if _is_file(chosen.out):
-            print(f"{one_line(str(chosen.out))}: {counted(_save_file(of, chosen.theme, chosen.out), 'slide')}")
-            return OK
-        out = output_folder(chosen.out, chosen.results, "slides")
-        written = _save_all(of, THEMES[chosen.theme or "light"], out)
+        with speaking(chosen.lang):
+            of = deck_of(chosen)
+            if _is_file(chosen.out):
+                print(f"{one_line(str(chosen.out))}: {counted(_save_file(of, chosen.theme, chosen.out), 'slide')}")
+                return OK
+            out = output_folder(chosen.out, chosen.results, "slides")
+            written = _save_all(of, THEMES[chosen.theme or "light"], out)
     except ENDING as error:
         return ended(error, "slides", "slides may be missing")
     print(f"{counted(written, 'file')} in {one_line(str(out))}")

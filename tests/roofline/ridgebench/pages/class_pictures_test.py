@@ -4,25 +4,38 @@ import pytest
 from golden import ROOT
 
 from ridgebench.base.files import ResultsError
+from ridgebench.figures.page.language import has_chinese_font
 from ridgebench.pages import class_pictures
 
 PICTURES = {"bits": "h100-sxm", "gelu": "h100-sxm", "batching": "h100-sxm", "matmul": "h100-sxm", "formats": "h100-sxm",
             "devices": "h100-sxm h200"}  # fmt: skip
+CHINESE = PICTURES | {"passes": "h100-sxm", "state": "h100-sxm"}
+FOLDERS = {"en": "docs", "zh": "docs/zh"}
+SHOWN = [("en", slug, sheets) for slug, sheets in PICTURES.items()] + [("zh", slug, sheets) for slug, sheets in CHINESE.items()]
 
 
-@pytest.mark.parametrize("slug", PICTURES)
-def test_the_class_shows_the_slide_of_today(slug):
-    kept = (ROOT / "docs" / class_pictures.FOLDER / f"{slug}.svg").read_text("utf-8")
-    assert class_pictures.words(kept) == class_pictures.words(class_pictures.svg(slug, PICTURES[slug])), "scripts/python.sh -m ridgebench tables"
+@pytest.mark.parametrize("language, slug, sheets", SHOWN)
+def test_the_class_shows_the_slide_of_today(language, slug, sheets):
+    if language == "zh" and not has_chinese_font():
+        pytest.skip("no font with Chinese characters")
+    folder = ROOT / FOLDERS[language]
+    kept = (folder / class_pictures.FOLDER / f"{slug}.svg").read_text("utf-8")
+    assert class_pictures.words(kept) == class_pictures.words(class_pictures.svg(slug, sheets, language)), "scripts/python.sh -m ridgebench tables"
     assert len(class_pictures.words(kept)) > 10
-    page = (ROOT / "docs/lecture.md").read_text("utf-8")
-    assert f"![{class_pictures.title(slug, PICTURES[slug])}](pictures/class/{slug}.svg)" in page
+    page = (folder / "lecture.md").read_text("utf-8")
+    assert f"![{class_pictures.title(slug, sheets, language)}](pictures/class/{slug}.svg)" in page
 
 
 def test_no_picture_is_left_over():
-    assert {path.stem for path in (ROOT / "docs" / class_pictures.FOLDER).iterdir()} == set(PICTURES)
+    for language, pictures in (("en", PICTURES), ("zh", CHINESE)):
+        assert {path.stem for path in (ROOT / FOLDERS[language] / class_pictures.FOLDER).iterdir()} == set(pictures)
+
+
+def test_an_unknown_language_is_named():
+    with pytest.raises(ResultsError, match="no words in 'fr'; allowed: en, zh"):
+        class_pictures.svg("gelu", "h100-sxm", "fr")
 
 
 def test_an_unknown_slide_is_named():
     with pytest.raises(ResultsError, match="no slide 'gleu' of h100-sxm; allowed: .*gelu"):
-        class_pictures.svg("gleu", "h100-sxm")
+        class_pictures.svg("gleu", "h100-sxm", "en")

@@ -7,7 +7,14 @@
   const slideOf = (step) => step.closest(".slide");
   const titleOf = (step) => step.querySelector("h2").textContent;
   const SWIPE = 45; // px
+  const words = JSON.parse(byId("words").textContent); // by their English, with {fields}
+  const BLOCKED = "The browser blocked the window of the notes; allow it for this page.";
   let current = 0, second = null, touched = null;
+
+  // A sentence of the page in its language.
+  function said(english, fields = {}) {
+    return words[english].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+  }
 
   // The step that the URL names: `#4` is the first step of slide 4, `#3.2` the second one of slide 3.
   function named() {
@@ -17,8 +24,8 @@
 
   function place() {
     const own = [...slideOf(steps[current]).children], number = slides.indexOf(slideOf(steps[current])) + 1;
-    const step = own.length > 1 ? `, step ${own.indexOf(steps[current]) + 1} of ${own.length}` : "";
-    return `${number} of ${slides.length}${step}`;
+    const where = { number, count: slides.length, step: own.indexOf(steps[current]) + 1, steps: own.length };
+    return said(own.length > 1 ? "{number} of {count}, step {step} of {steps}" : "{number} of {count}", where);
   }
 
   // A step of the slide that is shown appears over the one before it, which stays until the next move.
@@ -60,20 +67,22 @@
     const notes = second.document.importNode(steps[current].querySelector(".notes"), true);
     notes.open = true;
     second.document.body.replaceChildren(
-      line(`${place()} · minutes ${from} to ${from + minutes[current]} of ${sum(minutes)}`, "quiet"),
-      line(titleOf(steps[current]), "", "h2"), notes, line(next ? `Next: ${titleOf(next)}` : "The last slide", "quiet"));
-    second.document.title = `Notes · ${titleOf(steps[current])}`;
+      line(said("{place} · minutes {from} to {to} of {all}",
+        { place: place(), from, to: from + minutes[current], all: sum(minutes) }), "quiet"),
+      line(titleOf(steps[current]), "", "h2"), notes,
+      line(next ? said("Next: {title}", { title: titleOf(next) }) : said("The last slide"), "quiet"));
+    second.document.title = said("Notes · {title}", { title: titleOf(steps[current]) });
   }
 
   function openNotes() {
     second = window.open("", "ridgebench-notes", "width=720,height=560");
     if (!second) {
-      byId("place").textContent = byId("heard").textContent = "The browser blocked the window of the notes; allow it for this page.";
+      byId("place").textContent = byId("heard").textContent = said(BLOCKED);
       return;
     }
     const page = second.document;
     page.head.replaceChildren(page.importNode(document.querySelector("style"), true));
-    page.documentElement.lang = "en";
+    page.documentElement.lang = document.documentElement.lang;
     page.body.className = "second";
     page.onkeydown = press;
     writeNotes();

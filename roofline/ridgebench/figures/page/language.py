@@ -1,0 +1,241 @@
+"""The language of figures and slides. The code has their words in English; the catalogue zh.po has the Chinese of each.
+
+A msgid of the catalogue is an English text. A field such as {op} takes any words, and they are said in the same language. What other
+fields take stays: {ridge:#} a number with its unit, {format:1} one word, {device:=} a name. A text that the catalogue lacks stays English:
+names of devices, techniques and files, and what a record says.
+"""
+
+import argparse
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Iterator, Optional
+
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter
+
+from ridgebench.base.files import ResultsError
+
+ENGLISH, _CHINESE = "en", "zh"
+_LANGUAGES = (ENGLISH, _CHINESE)
+LATIN = "DejaVu Sans"  # Matplotlib ships it, so the layout is the same everywhere
+# Families with the characters, the first of which is used that Matplotlib finds. Of the file of Noto Sans CJK it sees the first face, JP.
+CHINESE_FAMILIES = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "Source Han Sans CN", "WenQuanYi Micro Hei",
+                     "WenQuanYi Zen Hei", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "SimHei")  # fmt: skip
+_NEW_FILES = re.compile(r"NotoSansCJK-(Regular|Bold)\.ttc$")
+_FALLBACK = (3, 6)  # the first Matplotlib that takes characters from a second font
+CATALOGUE = Path(__file__).with_name("zh.po")
+_ENTRY = re.compile(r'^msgid "((?:[^"\\]|\\.)*)"\nmsgstr "((?:[^"\\]|\\.)*)"$', re.MULTILINE)
+_FIELD = re.compile(r"\{(\w+)(?::([#=1]))?\}")
+_UNIT = r"(?:%|[kKMGTPnuµmpf]?(?:FLOP/s|FLOP|B/s|B|Hz|s|W|J)|[KMG]iB)"
+_NUMBER = rf"[-<~≈]?\d[\d.,]*(?:e[-+]?\d+)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*(?: ?{_UNIT})?(?![\w.]*[\w])"
+_HAN = "\u4e00-\u9fff"
+_START = r"[A-Z0-9]|[a-z]+\d"  # of a sentence; a format may begin one
+_WORDS = rf"(?:(?![.!?] (?:{_START}))[^\n;])+?"  # of one sentence
+_TAKES = {"#": _NUMBER, "1": r"[^\s,;]+", "=": r"[^,;:\n]+?", None: _WORDS}
+_LETTER = re.compile(r"[A-Za-z]")
+_CHINESE_TEXT = re.compile(f"[{_HAN}]")
+_MARKS = "，。；：、（）"
+_TIGHT = re.compile(rf"(?<=[{_HAN}{_MARKS}]) +(?=[{_HAN}{_MARKS}])|(?<=[，。；：、（]) +| +(?=[，。；：、）])")  # a space that Chinese lacks
+_LOOSE = re.compile(rf"(?<=[{_HAN}])(?=[A-Za-z0-9<≈])|(?<=[A-Za-z0-9%²³])(?=[{_HAN}])")
+# What joins texts, and the same in Chinese; the first one that a text has splits it.
+_JOINTS = (("\n", "\n"), (" · ", " · "), ("; ", "；"), (": ", "："), (" and ", "和"), (", ", "、"))
+_LIST = re.compile(r",? and |, ")
+_SENTENCE = re.compile(rf"(?<=[.!?]) (?={_START})")
+_speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Figures that are made meanwhile are in this language. Raises ResultsError for an unknown one, or if no font has its characters."""
+    if language not in _LANGUAGES:
+        raise ResultsError(f"no words in {language!r}; allowed: {', '.join(_LANGUAGES)}")
+    before = _speaking.set(language)
+    try:
+        families()
+        yield
+    finally:
+        _speaking.reset(before)
+
+
+def spoken_language() -> str:
+    """The language that figures are made in."""
+    return _speaking.get()
+
+
+def add_language(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--lang", choices=_LANGUAGES, default=ENGLISH, help="language of the words; default: en")
+
+
+@cache
+def chinese_family() -> str:
+    """The font family with Chinese characters that Matplotlib finds. Raises ResultsError without one."""
+    if tuple(map(int, matplotlib.__version__.split(".")[:2])) < _FALLBACK:
+        least = ".".join(map(str, _FALLBACK))
+        raise ResultsError(f"--lang zh needs Matplotlib {least} or newer, and this one is {matplotlib.__version__}; allowed here: --lang en")
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    if known.isdisjoint(CHINESE_FAMILIES):  # Matplotlib's own list may be older than a font
+        for path in filter(_NEW_FILES.search, font_manager.findSystemFonts()):
+            font_manager.fontManager.addfont(path)
+        known = {font.name for font in font_manager.fontManager.ttflist}
+    found = next((name for name in CHINESE_FAMILIES if name in known), None)
+    if found is None:
+        raise ResultsError("--lang zh needs a font with Chinese characters, and Matplotlib finds none; "
+                           "the Debian package fonts-noto-cjk has one, and without it --lang en is allowed")
+    return found
+
+
+def has_chinese_font() -> bool:
+    """True if figures can be in Chinese."""
+    try:
+        return bool(chinese_family())
+    except ResultsError:
+        return False
+
+
+def families() -> list[str]:
+    """The font families of the layout: a character comes from the first one that has it."""
+    return [LATIN] if spoken_language() == ENGLISH else [LATIN, chinese_family()]
+
+
+def named_families() -> list[str]:
+    """Those that a file for another machine names."""
+    return [LATIN] if spoken_language() == ENGLISH else [LATIN, *dict.fromkeys((*CHINESE_FAMILIES, chinese_family()))]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A template of the catalogue."""
+
+    pattern: re.Pattern
+    names: frozenset[str]  # the fields that stay
+    answer: str
+
+    def of(self, text: str) -> Optional[str]:
+        """The text in Chinese; None if the template does not fit."""
+        found = self.pattern.fullmatch(text)
+        if found is None:
+            return None
+        fields = {name: value if name in self.names else _part(value) for name, value in found.groupdict().items()}
+        return _FIELD.sub(lambda field: fields[field.group(1)], self.answer)
+
+
+def _unescaped(text: str) -> str:
+    return text.replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
+
+
+@cache
+def catalogue(path: Path) -> dict[str, str]:
+    """English and Chinese templates. Raises ResultsError if one stands twice."""
+    pairs = [(_unescaped(one), _unescaped(other)) for one, other in _ENTRY.findall(path.read_text("utf-8"))]
+    if len(found := dict(pairs)) < len(pairs):
+        raise ResultsError(f"{path}: an entry stands twice")
+    return found
+
+
+def _literal(template: str) -> int:
+    """The characters of a template that are no field."""
+    return len(_FIELD.sub("", template))
+
+
+def _pattern(template: str) -> re.Pattern:
+    """What a template takes. Its first letter may be a capital one."""
+    parts, end = [], 0
+    for field in _FIELD.finditer(template):
+        parts += [re.escape(template[end : field.start()]), f"(?P<{field.group(1)}>{_TAKES[field.group(2)]})"]
+        end = field.end()
+    parts.append(re.escape(template[end:]))
+    if parts[0][:1].isalpha():
+        parts[0] = f"[{parts[0][0].lower()}{parts[0][0].upper()}]{parts[0][1:]}"
+    return re.compile("".join(parts))
+
+
+@cache
+def _entries(path: Path) -> list[_Entry]:
+    """The templates with fields, those with the most words first."""
+    fielded = sorted((one for one in catalogue(path) if _FIELD.search(one)), key=_literal, reverse=True)
+    return [_Entry(_pattern(one), frozenset(name for name, kind in _FIELD.findall(one) if kind), catalogue(path)[one]) for one in fielded]
+
+
+@cache
+def _whole(path: Path) -> dict[str, str]:
+    """The texts without fields, also with a capital first letter."""
+    plain = {one: answer for one, answer in catalogue(path).items() if not _FIELD.search(one)}
+    return {one[:1].upper() + one[1:]: answer for one, answer in plain.items()} | plain
+
+
+def _split(text: str) -> Optional[str]:
+    """The text in Chinese by its parts; None if no part is known."""
+    sentences = _SENTENCE.split(text)
+    if len(sentences) > 1:
+        return _joined(sentences, "")
+    if text.endswith("."):
+        return _joined([text[:-1]], "", "。")
+    joint = next((joint for joint in _JOINTS if joint[0] in text), None)
+    return _joined(text.split(joint[0]), joint[1]) if joint else None
+
+
+def _part(text: str) -> str:
+    """A text within a Chinese sentence. Of a list of names only what joins them is Chinese."""
+    told = said(text)
+    return told if told != text else _LIST.sub(lambda joint: "和" if "and" in joint.group() else "、", text)
+
+
+def _joined(parts: list[str], joint: str, end: str = "") -> Optional[str]:
+    told = [said(part) for part in parts]
+    return joint.join(told) + end if told != parts else None
+
+
+@lru_cache(maxsize=65536)
+def _chinese(path: Path, text: str) -> str:
+    bare = text.strip()
+    found = _whole(path).get(bare) or next(filter(None, (entry.of(bare) for entry in _entries(path))), None) or _split(bare)
+    if found is None:
+        return text
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return before + _LOOSE.sub(" ", _TIGHT.sub("", found)) + after
+
+
+def in_chinese(text: str) -> bool:
+    return bool(_CHINESE_TEXT.search(text))
+
+
+def said(text: str) -> str:
+    """A text in the language that figures are made in. One that is in Chinese stays."""
+    if spoken_language() == ENGLISH or not _LETTER.search(text) or in_chinese(text):
+        return text
+    return _chinese(CATALOGUE, text.replace("\u00a0", " "))
+
+
+def for_script(template: str) -> tuple[str, str]:
+    """A template for a page's script, which fills {fields}: in English, and in the language that figures are made in."""
+    plain = template.replace(":#", "")
+    return plain, plain if spoken_language() == ENGLISH else catalogue(CATALOGUE)[template]
+
+
+class Page(Figure):
+    """A figure whose texts are said in the language that it is made in."""
+
+    def __init__(self, **style: object) -> None:
+        super().__init__(**style)
+        self._language = spoken_language()
+
+    def draw(self, renderer: object) -> None:
+        if self._language != ENGLISH:
+            with speaking(self._language):
+                self._say()
+        super().draw(renderer)
+
+    def _say(self) -> None:
+        for axes in self.axes:
+            for formatter in (axes.xaxis.get_major_formatter(), axes.yaxis.get_major_formatter()):
+                if isinstance(formatter, FixedFormatter):
+                    formatter.seq = list(map(said, formatter.seq))
+        for text in self.findobj(Text):
+            text.set_text(said(text.get_text()))

@@ -1,0 +1,201 @@
+"""Figures in Chinese: no word of them stays English, numbers stay, nothing overlaps or is cut, and fonts are named or asked for."""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+from command_line import OK, USAGE, ridgebench
+from extents import faults, visible_texts
+from golden import GOLDEN, ROOT
+from matplotlib.text import Text
+
+from ridgebench.base.files import ResultsError
+from ridgebench.figures import plot
+from ridgebench.figures.page import language
+from ridgebench.figures.page.drawing import drawing, drawn
+from ridgebench.figures.page.style import THEMES
+from ridgebench.figures.slides import deck, slides
+from ridgebench.figures.slides.all_slides import all_slides
+
+H100, H200 = (next(ROOT.glob(f"results/nvidia-{name}*/2026-11-22-7f6e7b5")) for name in ("h100", "h200"))
+CHARACTERISED = next(ROOT.glob("results/nvidia-h200/partial/*-characterise"))
+# Units and terms that Chinese texts write in Latin letters.
+TERMS = set("""FLOP FLOPs TFLOP GFLOP MFU HFU GB TB MB kB KiB MiB GiB GHz ms us ns fs ps pJ byte token SM FMA DRAM TLB L1 L2 L3 warp TMA ZeRO
+    ReLU GeLU Matmul AdamW max Little ridgebench SHA GNU NVIDIA fp8 e4m3 e5m2""".split())
+# What a record says in English stays: reasons, with the names of rows.
+RECORDED = re.compile(r"(?:enqueue|RIDGEBENCH_UNGATED|/pinned|runs kernels|launches took)")
+WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9_]+")
+NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
+pytestmark = pytest.mark.skipif(not language.has_chinese_font(), reason="no font with Chinese characters; fonts-noto-cjk has one")
+
+
+def strings(value) -> list[str]:
+    """The texts of a record that are names: values without a space, and models of devices."""
+    if isinstance(value, dict):
+        return [value["model"]] * isinstance(value.get("model"), str) + [name for item in value.values() for name in strings(item)]
+    if isinstance(value, list):
+        return [name for item in value for name in strings(item)]
+    return [value] if isinstance(value, str) and " " not in value else []
+
+
+def names_of(folder) -> set[str]:
+    """The words of what a run or a step calls by name: rows, formats, devices, its provenance."""
+    lines = [line for path in folder.glob("*.jsonl") for line in path.read_text("utf-8").splitlines()]
+    found = strings([json.loads(text) for text in [*lines, (folder / "environment.json").read_text("utf-8")]])
+    return set(WORD.findall(" ".join(found).replace("_", " "))) | set(WORD.findall(" ".join(found)))
+
+
+def told(arguments: list[str], theme: str = "light"):
+    """Each figure of a call of plot by its name, in Chinese, with the English of its texts."""
+    with language.speaking("zh"):
+        options = plot.parse(arguments)
+        for name, draw in plot.drawn_figures(options).items():
+            with drawing(THEMES[theme]):
+                figure = draw(THEMES[theme])
+                before = {id(text): text.get_text() for text in figure.findobj(Text)}
+                figure.draw_without_rendering()
+            yield name, figure, before
+
+
+def english_words(text: str, names: set[str]) -> list[str]:
+    known = TERMS | names
+    return [] if RECORDED.search(text) else [word for word in WORD.findall(text) if word not in known and not text.endswith("…")]
+
+
+def problems(figure, before: dict[int, str], names: set[str], least: float) -> list[str]:
+    found = [f"{word}: {text.get_text()}" for text in visible_texts(figure) for word in english_words(text.get_text(), names)]
+    for text in visible_texts(figure):
+        one, other = (Counter(NUMBER.findall(part)) for part in (before.get(id(text), ""), text.get_text()))
+        if id(text) in before and one and one != other:
+            found.append(f"{before[id(text)]} -> {text.get_text()}")
+    slanted = [text for text in visible_texts(figure) if text.get_rotation() not in (0, 90)]  # their boxes are larger than they are
+    return found + faults(figure, [text for text in visible_texts(figure) if text not in slanted], least)
+
+
+@pytest.mark.parametrize("folder", [H100, H200, CHARACTERISED], ids=["H100", "H200", "characterise"])
+def test_the_figures_of_published_runs_are_chinese_and_whole(folder):
+    names = names_of(folder) | {"HBM3e", "SXM", "SXM5", "H100", "H200", "copy", "triad", "read", "write"}
+    drawn_names = []
+    for name, figure, before in told([str(folder)]):
+        drawn_names.append(name)
+        assert not problems(figure, before, names, 9.0), name
+    assert len(drawn_names) >= 4
+
+
+def test_the_figures_of_two_runs_and_of_data_sheets_are_chinese():
+    names = names_of(H100) | names_of(H200) | {"HBM3e", "SXM", "SXM5", "H100", "H200", "copy", "triad", "read", "write"}
+    for arguments in ([str(H100), str(H200), "--formats", "bf16"], ["--on", "h100-sxm", "--on", "h200"], ["--on", "h100-sxm", "--paper"]):
+        for name, figure, before in told(arguments, "dark"):
+            assert not problems(figure, before, names, 7.0 if "--paper" in arguments else 9.0), name
+
+
+def test_the_figures_of_a_step_are_chinese(tmp_path):
+    done = ridgebench("step", "train", "--layers", "3", "--width", "64", "--batch", "16", "--device", "cpu", "--seconds", "0.05",
+                      "--out", tmp_path / "step")
+    assert done.returncode == OK, done.stderr
+    words = {"step", "forward", "backward", "parameters", "gradients", "activations", "optimizer", "attention", "network", "input", "output"}
+    names = names_of(tmp_path / "step") - words
+    for name, figure, before in told([str(tmp_path / "step")], "print"):
+        texts = [text.get_text() for text in visible_texts(figure)]
+        assert not problems(figure, before, names, 9.0), name
+        assert any(language.in_chinese(text) for text in texts)
+
+
+def test_a_word_that_the_catalogue_lacks_is_found(monkeypatch, tmp_path):
+    short = tmp_path / "short.po"
+    entries = language.CATALOGUE.read_text("utf-8").split("\n\n")
+    short.write_text("\n\n".join(entry for entry in entries if not entry.startswith('msgid "memory-bound"')), "utf-8")
+    monkeypatch.setattr(language, "CATALOGUE", short)
+    found = [one for _, figure, before in told(["--on", "h100-sxm"]) for one in problems(figure, before, {"SXM", "H100"}, 9.0)]
+    assert found == ["memory-bound: memory-bound"] or set(found) == {"memory: memory-bound", "bound: memory-bound"}
+
+
+def test_the_slides_are_chinese_and_whole():
+    names = names_of(GOLDEN) | {"SXM", "H100", "H200", "B200", "nvlink4", "ethernet", "int8", "llama", "bf16", "fp16", "fp32", "tf32"}
+    for arguments in (["--on", "h100-sxm"], [str(GOLDEN), "--on", "b200"]):
+        with language.speaking("zh"):
+            of = slides.deck_of(slides.parse(arguments))
+            for slide in all_slides(of):
+                with drawing(THEMES["light"]):
+                    figure = deck.draw(slide, of, THEMES["light"])
+                    before = {id(text): text.get_text() for text in figure.findobj(Text)}
+                    figure.draw_without_rendering()
+                assert not problems(figure, before, names, 18.0), slide.slug
+                for told_ in map(language.said, (slide.title, slide.say, *slide.numbers)):
+                    assert not english_words(told_, names), told_
+
+
+def test_a_deck_is_chinese_and_its_notes_too(tmp_path):
+    page, folder = tmp_path / "deck.html", tmp_path / "slides"
+    assert slides.main(["--on", "h100-sxm", "--lang", "zh", "--theme", "light", "-o", str(page)]) == OK
+    html = page.read_text("utf-8")
+    assert '<html lang="zh">' in html and "<h2>ReLU 等待内存</h2>" in html and "<summary>备注</summary>" in html
+    assert "'Slides CJK'" in html and len(html) < 4e6
+    headings = re.findall(r"<h2>([^<]*)</h2>", html)
+    assert len(headings) > 20 and all(map(language.in_chinese, headings))
+    assert slides.main(["--on", "h100-sxm", "--lang", "zh", "--out", str(folder)]) == OK
+    assert "# 讲者备注" in (folder / "notes.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("english, chinese", [
+    ("ReLU, GeLU, dot and matvec wait for memory, matmul is compute-bound above n = 886", "ReLU、GeLU、dot 和 matvec 等待内存，matmul 在 n = 886 以上计算受限"),
+    ("The bf16 tensor roof drifted during the run: its control moved by 3 %", "测量期间 bf16 张量核心屋顶发生漂移：其对照变化了 3 %"),
+    ("Ridge 295", "脊点 295"),
+    ("wgmma_tuned is 12 times as fast as naive", "wgmma_tuned 的速度是 naive 的 12 倍"),
+    ("NVIDIA H200 (cuda:0) · 2026-11-22 · method 1", "NVIDIA H200（cuda:0）· 2026-11-22 · 方法 1"),
+    ("a kernel of one's own", "a kernel of one's own"),
+    ("", ""),
+])
+def test_a_template_takes_its_fields(english, chinese):
+    with language.speaking("zh"):
+        assert language.said(english).replace("） ·", "）·") == chinese
+        assert language.said(chinese) == chinese
+    assert language.said(english) == english
+
+
+def test_the_catalogue_is_chinese_and_has_each_field():
+    assert len(language.catalogue(language.CATALOGUE)) > 500
+    for english, answer in language.catalogue(language.CATALOGUE).items():
+        fields = [sorted(re.findall(r"\{(\w+)", text)) for text in (english, answer)]
+        assert fields[0] == fields[1], english
+        assert language.in_chinese(re.sub(r"\{.*?\}", "", answer)) or not re.search("[a-z]{3}", re.sub(r"\{.*?\}", "", answer)), english
+        assert not re.search("[\u4e00-\u9fff][,;:]", answer), answer
+        numbers = [Counter(NUMBER.findall(re.sub(r"\{.*?\}", "", text))) for text in (english, answer)]
+        assert numbers[0] == numbers[1] or "powers of ten" in english or "level" in english or "cut off" in english, english
+
+
+def test_an_svg_names_fonts_of_other_machines_and_has_text():
+    for _, figure, _ in told(["--on", "h100-sxm"]):
+        with language.speaking("zh"), drawing(THEMES["light"]):
+            svg = drawn(figure, "svg").decode("utf-8")
+        assert "'Noto Sans CJK SC'" in svg and "Microsoft YaHei" in svg and "访存受限" in svg
+        style = re.findall(r'style="font: ([^"]*)"', svg)
+        assert style and all("DejaVu Sans" in one for one in style)
+
+
+def test_a_machine_without_a_font_gets_one_line(monkeypatch, tmp_path, capfd):
+    language.chinese_family.cache_clear()
+    monkeypatch.setattr(language, "CHINESE_FAMILIES", ("No Such Font",))
+    try:
+        assert plot.main(["--on", "h100-sxm", "--lang", "zh", "--out", str(tmp_path)]) == USAGE
+    finally:
+        language.chinese_family.cache_clear()
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1 and "fonts-noto-cjk" in error and "--lang en" in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_old_matplotlib_is_refused(monkeypatch):
+    language.chinese_family.cache_clear()
+    monkeypatch.setattr(language.matplotlib, "__version__", "3.5.1")
+    with pytest.raises(ResultsError, match="3.6 or newer"), language.speaking("zh"):
+        pass
+    language.chinese_family.cache_clear()
+
+
+@pytest.mark.parametrize("command", ["plot", "slides"])
+def test_an_unknown_language_is_refused(command):
+    done = ridgebench(command, "--on", "h100-sxm", "--lang", "klingon")
+    assert done.returncode == USAGE
+    assert done.stderr.count("\n") == 1 and "'en'" in done.stderr and "'zh'" in done.stderr
