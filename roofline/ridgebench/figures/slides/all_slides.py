@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from . import (
-    bits_slide, build_up, comparison, counting, deck, ladder, limits_slide, machine_slide, operations_table, step_slides, tokens_slide,
-    training, zones_slide,
+    bits_slide, build_up, comparison, counting, deck, energy_slide, ladder, limits_slide, machine_slide, operations_table, step_slides,
+    tokens_slide, training, zones_slide,
 )  # fmt: skip
 
 
@@ -14,5 +14,5 @@ def all_slides(of: deck.Deck) -> list[deck.Slide]:
     built = [replace(make(of), follows=index > 0) for index, make in enumerate(build_up.SLIDES)]
     plane = [make(of) for make in (operations_table.answers, tokens_slide.tokens, limits_slide.limits, bits_slide.bits, *comparison.SLIDES)]
     memory = [make(of) for make in (training.passes, training.state, counting.memory, counting.activations)]
-    return [*first, *built, *plane, *zones_slide.slides(of), *machine_slide.slides(of), *ladder.slides(of), *memory,
-            *step_slides.slides(of)]
+    return [*first, *built, *plane, *zones_slide.slides(of), *machine_slide.slides(of), *ladder.slides(of), *energy_slide.slides(of),
+            *memory, *step_slides.slides(of)]

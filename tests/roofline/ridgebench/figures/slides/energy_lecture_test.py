@@ -1,0 +1,54 @@
+"""The slide on energy has the joules of each format, and claims nothing of a run that did not end."""
+
+from dataclasses import replace
+
+import pytest
+from golden import ROOT
+from judged_view import judged_again
+
+from ridgebench.data.records import load_run
+from ridgebench.data.view import View, make_view
+from ridgebench.figures.slides import deck, energy_slide
+
+H200 = ROOT / "results" / "nvidia-h200" / "partial" / "2026-11-27-6abf65e-quick"
+
+
+@pytest.fixture(scope="module", name="cut")
+def cut_fixture() -> View:
+    return make_view(load_run(H200), None)
+
+
+@pytest.fixture(scope="module", name="whole")
+def whole_fixture(cut) -> View:
+    """The same run, as if it had ended and no ceiling had moved."""
+    ended = {"interrupted": False, "ended": "2026-11-27T00:00:00Z", "controls": [], "doubted": {}}
+    return judged_again(replace(cut, environment=cut.environment | ended))
+
+
+def slides_of(view: View) -> list[deck.Slide]:
+    return energy_slide.slides(deck.make(view, [], "bf16", "RUN", "ridgebench slides RUN"))
+
+
+def test_the_slide_has_the_joules_of_each_format(whole):
+    (slide,) = slides_of(whole)
+    assert slide.title == "A FLOP takes 0.823 pJ in bf16" and slide.command == "ridgebench slides RUN"
+    assert slide.numbers[0] == "fp8_e5m2: 0.444 pJ a FLOP, 2.25 TFLOP a joule" and len(slide.numbers) == 5
+
+
+def test_a_byte_is_worth_flops(whole):
+    copy = next(row for row in whole.ceilings if row.engine == "memory")
+    known = replace(copy, telemetry={"window": {"energy_per_launch_j": 1.6e-10 * copy.bytes}})
+    (slide,) = slides_of(replace(whole, rows=[known if row is copy else row for row in whole.rows]))
+    assert slide.title == "A byte of memory takes the joules of 194 FLOPs in bf16"
+    assert slide.numbers[-1] == "a byte of main memory: 160 pJ"
+
+
+def test_a_run_that_did_not_end_claims_nothing(cut):
+    (slide,) = slides_of(cut)
+    assert slide.title == "Joules of a FLOP in each format"
+
+
+def test_without_recorded_energy_there_is_no_slide(whole):
+    rows = [replace(row, telemetry={}) for row in whole.rows]
+    assert slides_of(replace(whole, rows=rows)) == []
+    assert energy_slide.slides(deck.make(None, ["h100-sxm"], None, "h100-sxm", "ridgebench slides")) == []
