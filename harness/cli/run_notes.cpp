@@ -9,6 +9,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/doctor/conditions.hpp"
 #include "harness/results/outcome.hpp"
+#include "harness/results/worn.hpp"
 
 namespace ridgebench {
 namespace {
@@ -73,6 +74,12 @@ void note_conditions(const ResultsDirectory& directory, const doctor::Findings& 
   const std::string text = doctor::text_of_conditions(conditions);
   if (!text.empty()) write_error(fmt::format("note: all rows are in doubt: {}\n", printable(text)));
   note_without_lock(directory);
+}
+
+void note_worn(const nlohmann::ordered_json& environment) {
+  for (const std::string& text : recorded_worn(environment)) {
+    write_error(fmt::format("note: all rows of the device are in doubt: {}\n", printable(text)));
+  }
 }
 
 void note_without_lock(const ResultsDirectory& directory) {

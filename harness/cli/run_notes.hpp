@@ -25,7 +25,9 @@ void note_latest(const std::string& reason);
 
 // Tells the user before the run what may falsify all its rows, and that the folder has no lock.
 void note_conditions(const ResultsDirectory& directory, const doctor::Findings& conditions);
-// The second part, for other commands.
+// Tells the user at the end which devices counted faults, by the conditions of environment.json.
+void note_worn(const nlohmann::ordered_json& environment);
+// The second part of note_conditions(), for other commands.
 void note_without_lock(const ResultsDirectory& directory);
 
 // Prints notes on finished records and the folder that holds them. Returns the run's exit code. The

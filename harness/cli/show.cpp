@@ -16,6 +16,7 @@
 #include "harness/cli/table.hpp"
 #include "harness/results/explained/explained.hpp"
 #include "harness/results/results_directory.hpp"
+#include "harness/results/worn.hpp"
 #include "harness/step/step_record.hpp"
 #include "kernels/common/error.hpp"
 
@@ -31,6 +32,9 @@ struct ShowOptions {
 void print_run(const JudgedRun& run, bool several) {
   if (several) fmt::print("{}\n", printable(run.folder));
   if (run.unfinished) fmt::print("UNFINISHED: {}\n", *run.unfinished);
+  for (const std::string& text : recorded_worn_in(run.folder)) {
+    fmt::print("WORN: {}\n", printable(text));
+  }
   std::fflush(stdout);  // before the same file by a stream
   print_table(std::cout, run.records, run.doubts, table_style(wants_color(STDOUT_FILENO)),
               explain(run).findings);

@@ -17,6 +17,7 @@
 #include "harness/base/ungated.hpp"
 #include "harness/results/held_back.hpp"
 #include "harness/results/record.hpp"
+#include "harness/results/worn.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
 #include "roofline/nullable.hpp"
@@ -238,6 +239,7 @@ void end_environment(ordered_json& environment, const MachineFacts& after, doubl
   environment["duration_s"] = duration_s;
   environment["interrupted"] = false;
   environment["state"]["after"] = states("after", after, readings);
+  record_worn(environment);
   environment["unavailable"].update(readings.unavailable());
 }
 

@@ -71,7 +71,8 @@ nlohmann::ordered_json describe_loaded_kernels();
 nlohmann::ordered_json make_environment(const RunRequest& request, const MachineFacts& before,
                                         std::span<const std::string> command_line);
 
-// Adds what is known at the end of a whole run.
+// Adds what is known at the end of a whole run: also the condition of a device whose counters of
+// faults grew (worn.hpp).
 void end_environment(nlohmann::ordered_json& environment, const MachineFacts& after,
                      double duration_s);
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "harness/results/files/results_files.hpp"
+#include "harness/results/worn.hpp"
 #include "kernels/common/number.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/nullable.hpp"
@@ -17,13 +18,8 @@ using nlohmann::ordered_json;
 
 constexpr Range kAnyCount{0, kLargestCount};
 constexpr Range kAnyNumber{0, 1e300};
-constexpr std::string_view kCorrected = "ecc_corrected";
 
 }  // namespace
-
-bool is_fault_counter(std::string_view name) {
-  return name.starts_with("ecc_") || name.starts_with("remapped_rows.") || name == "xids";
-}
 
 std::optional<double> SoakCount::slower() const {
   if (!fastest_s || !last_s) return std::nullopt;
@@ -61,10 +57,10 @@ void SoakReport::add(const nlohmann::json& event, const std::string& origin) {
       count.units.insert(static_cast<std::int64_t>(unit));
     }
   } else if (kind == "fault") {
-    wrong_ = wrong_ || line.text("counter") != kCorrected;
-    faults_.push_back(fmt::format("{} grew from {} to {}", line.text("counter"),
-                                  line.number("before", kAnyNumber),
-                                  line.number("after", kAnyNumber)));
+    const Growth growth{line.text("counter"), line.number("before", kAnyNumber),
+                        line.number("after", kAnyNumber)};
+    wrong_ = wrong_ || !is_corrected(growth.counter);
+    faults_.push_back(growth.text());
   } else if (kind == "progress") {
     for (const JsonObject& unit : line.objects("units")) {
       SoakCount& count = count_of(unit.text("id"));

@@ -5,7 +5,7 @@
 //   mismatch   a launch or a pattern with wrong bits: phase, words, bits, multiprocessors; the
 //   first
 //              thousand also have addresses, flipped bits, clock, temperature and power
-//   fault      a counter of the device that grew: ECC errors, remapped rows, XIDs
+//   fault      a counter of the device that grew (harness/results/worn.hpp)
 //   progress   after each round and at the end: launches, compared bytes and time of each kernel
 //   end        the elapsed seconds, and whether the soak was interrupted
 // A process that is killed loses the launches since the last `progress`, and no mismatch.
@@ -16,15 +16,11 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
-
-// True for a number of a device's state that grows only with a fault of the hardware.
-bool is_fault_counter(std::string_view name);
 
 // A kernel, or a pattern of memory.
 struct SoakCount {
@@ -61,8 +57,8 @@ class SoakReport {
   // the soak allows.
   [[nodiscard]] bool is_slow(const SoakCount& count) const;
   // row_failed for wrong bits and for a fault of the device, regression for a slow kernel,
-  // undecided for a soak that did not finish or launched nothing. Memory corrects the errors of
-  // `ecc_corrected` itself: they are reported only.
+  // undecided for a soak that did not finish or launched nothing. Errors that the memory corrected
+  // itself are reported only.
   [[nodiscard]] ExitCode exit_code() const;
   // The answer of `ridgebench soak --json`.
   [[nodiscard]] nlohmann::ordered_json to_json() const;

@@ -114,6 +114,16 @@ def test_errors_of_the_memory_during_rows_fail_a_gpu(fleet):
     assert "ECC could not correct 6 errors" in found["gn3", 5][3]
 
 
+@pytest.mark.parametrize(("severe", "severity", "code"), [(True, "FAIL", 6), (False, "WARN", 4)])
+def test_a_counter_of_faults_that_grew_is_named(severe, severity, code, fleet):
+    path = attempt(fleet, "gn3") / "loaded" / "cuda-5" / "environment.json"
+    text = "cuda:5 counted faults during the run: remapped_rows.uncorrected grew from 0 to 1"
+    conditions = [{"code": "busy", "text": "other programs run"}, {"code": "worn", "text": text, "device": "cuda:5", "severe": severe, "counters": []},
+                  {"code": "worn", "text": "of another device", "device": "cuda:4", "severe": True, "counters": []}]  # fmt: skip
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"conditions": conditions}))
+    assert odd(fleet) == {("gn3", 5): ("UNHEALTHY", severity, code, text)}
+
+
 def test_another_process_during_a_row_is_a_warning(fleet):
     change_records(attempt(fleet, "gn3") / "loaded" / "cuda-5", lambda record: record | {"telemetry": record["telemetry"] | {"other_processes": 1}})
     assert odd(fleet)["gn3", 5][:3] == ("UNHEALTHY", "WARN", 4)

@@ -83,6 +83,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"hang", number(&Simulation::hang)},
       {"heat", number(&Simulation::heat)},
       {"ecc", number(&Simulation::ecc)},
+      {"remaps", number(&Simulation::remaps)},
       {"units", number(&Simulation::units)},
       {"seed", number(&Simulation::seed)},
       {"wrong_sm", text(&Simulation::wrong_sm)},
@@ -188,7 +189,14 @@ nlohmann::ordered_json SimulatedDevice::state() const {
     state["sm_clock_hz"] = simulation_.clock * held_clock_;
     state["temperature_c"] = temperature_c();
   }
-  if (simulation_.ecc > 0) state["ecc_uncorrected"] = ++states_read_ < simulation_.ecc ? 0 : 1;
+  ++states_read_;
+  if (simulation_.ecc > 0) state["ecc_uncorrected"] = states_read_ < simulation_.ecc ? 0 : 1;
+  if (simulation_.remaps > 0) {
+    state["remapped_rows"] = {{"corrected", 0},
+                              {"uncorrected", simulation_.remaps * (states_read_ - 1)},
+                              {"pending", false},
+                              {"failed", false}};
+  }
   return state;
 }
 

@@ -56,6 +56,9 @@ struct Simulation {
   // Degrees Celsius by which a full load warms the device above 30; 0: no temperature is reported.
   double heat = 0;
   double ecc = 0;  // reading of the state from which on it has an ECC error; 0: never, not reported
+  // Rows of memory that a spare row replaces at each reading of the state after the first one; 0:
+  // none, and none are reported.
+  double remaps = 0;
   std::string wrong_sm;  // number of a multiprocessor that computes wrong bits; empty: none
   double units = 0;      // multiprocessors; 0: one for each thread of the host
   // Faults, by the number of the timed batch (from 1; 0: never).

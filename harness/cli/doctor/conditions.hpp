@@ -6,10 +6,9 @@
 
 #include "harness/cli/doctor/finding.hpp"
 #include "harness/results/environment.hpp"
+#include "harness/results/worn.hpp"
 
 namespace ridgebench::doctor {
-
-inline constexpr const char* kConditions = "conditions";
 
 // Judges the keys load_average, threads, governors and event_tick_s of a host.
 void judge_conditions(const Facts& host, double most_load, Judge& judge);

@@ -136,6 +136,7 @@ ExitCode run_duels(std::vector<DuelCase> duels, const DuelRequest& request,
   }
   print(campaign.records(), options.json);
   end_environment(environment, read_machine(devices), clock.seconds());
+  note_worn(environment);
   directory.write_environment(environment);
   directory.write_checksums();
   write_error(fmt::format("results: {}\n", folder));

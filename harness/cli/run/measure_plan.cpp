@@ -62,6 +62,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   run_cases(campaign, directory, settings.flags, settings.junit);
   add_doubts(environment, campaign.doubts());
   end_environment(environment, read_machine(devices), clock.seconds());
+  note_worn(environment);
   directory.write_environment(environment);
   directory.write_judgement();
   directory.write_checksums();

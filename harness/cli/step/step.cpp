@@ -130,6 +130,7 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
   print(record, free_bytes, options.json);
   directory.append(to_json(record));
   end_environment(environment, read_machine(devices), clock.seconds());
+  note_worn(environment);
   directory.write_environment(environment);
   directory.write_checksums();
   write_error(fmt::format("results: {}\n", folder));

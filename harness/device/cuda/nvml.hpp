@@ -60,6 +60,11 @@ class Nvml {
   // Rows of memory that spare rows replaced after ECC errors: {corrected, uncorrected, pending,
   // failed}; null if unknown. pending: until the next reset.
   [[nodiscard]] nlohmann::ordered_json remapped_rows() const;
+  // Counters of parts that wear out: {ecc_lifetime: {corrected, uncorrected}, retired_pages:
+  // {single_bit, double_bit}, spare_rows: banks of memory by the spare rows that are left, {max,
+  // high, partial, low, none}, pcie_replays, nvlink_errors: {replay, recovery, crc_flit, crc_data}
+  // of all links}. Empty readings are left out.
+  [[nodiscard]] nlohmann::ordered_json wear() const;
   // Critical errors of the driver (XID) since the first call, which begins to listen.
   [[nodiscard]] std::optional<unsigned> xids() const;
 
@@ -85,15 +90,10 @@ class Nvml {
   [[nodiscard]] std::optional<double> ecc_errors(unsigned kind) const;
   // Power limits, the link to the host, and the highest clocks.
   void add_limits(nlohmann::ordered_json& json) const;
-  // Facts for `doctor` beside the inventory: {model, pci_address, pci_id, uuid_hash, memory_bytes,
-  // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, pages_pending}, and
-  // those of add_wear(). Empty readings are left out.
+  // Facts for `doctor` beside the inventory and the state: {model, pci_address, pci_id, uuid_hash,
+  // memory_bytes, free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c,
+  // pages_pending, fabric: {state, status}}. Empty readings are left out.
   [[nodiscard]] nlohmann::ordered_json condition() const;
-  // Parts that wear out: {ecc_lifetime: {corrected, uncorrected}, retired_pages: {single_bit,
-  // double_bit}, spare_rows: banks of memory by the spare rows that are left, {max, high, partial,
-  // low, none}, pcie_replays, nvlink_errors: {replay, recovery, crc_flit, crc_data} of all links,
-  // fabric: {state, status}}.
-  void add_wear(nlohmann::ordered_json& json) const;
   [[nodiscard]] nlohmann::ordered_json running() const;
   [[nodiscard]] std::optional<unsigned> slices() const;
   [[nodiscard]] nlohmann::ordered_json nvlink_errors() const;

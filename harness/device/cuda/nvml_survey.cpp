@@ -1,4 +1,4 @@
-// NVML's facts for `doctor` about every GPU of this machine.
+// NVML's facts for `doctor` about every GPU of this machine, and what of a GPU wears out.
 #include "harness/base/checksum.hpp"
 #include "harness/base/loaded_file.hpp"
 #include "harness/device/cuda/nvml_calls.hpp"
@@ -91,11 +91,14 @@ ordered_json Nvml::condition() const {
   nvml_detail::add(json, "slices", slices());
   nvml_detail::add(json, "slowdown_c", read("nvmlDeviceGetTemperatureThreshold", kSlowdown));
   nvml_detail::add(json, "pages_pending", read("nvmlDeviceGetRetiredPagesPendingStatus"));
-  add_wear(json);
+  if (const auto fabric = read<Fabric>("nvmlDeviceGetGpuFabricInfo")) {
+    json["fabric"] = {{"state", fabric->state}, {"status", fabric->status}};
+  }
   return json;
 }
 
-void Nvml::add_wear(ordered_json& json) const {
+ordered_json Nvml::wear() const {
+  ordered_json json = ordered_json::object();
   constexpr unsigned kLifetime = 1;  // nvmlEccCounterType_t: of the board, not of the driver's time
   ordered_json ecc = ordered_json::object();
   for (const auto& [key, kind] : {std::pair{"corrected", 0U}, std::pair{"uncorrected", 1U}}) {
@@ -122,9 +125,7 @@ void Nvml::add_wear(ordered_json& json) const {
   }
   nvml_detail::add(json, "pcie_replays", read("nvmlDeviceGetPcieReplayCounter"));
   if (ordered_json errors = nvlink_errors(); !errors.empty()) json["nvlink_errors"] = errors;
-  if (const auto fabric = read<Fabric>("nvmlDeviceGetGpuFabricInfo")) {
-    json["fabric"] = {{"state", fabric->state}, {"status", fabric->status}};
-  }
+  return json;
 }
 
 ordered_json Nvml::nvlink_errors() const {

@@ -37,21 +37,23 @@ ordered_json summary(std::vector<double> samples) {
 }  // namespace
 
 ordered_json state_of(const Nvml& nvml) {
-  return {{"sm_clock_hz", nullable(nvml.sm_clock_hz())},
-          {"memory_clock_hz", nullable(nvml.memory_clock_hz())},
-          {"performance_state", nullable(nvml.performance_state())},
-          {"power_w", nullable(nvml.power_w())},
-          {"temperature_c", nullable(nvml.temperature_c())},
-          {"memory_temperature_c", nullable(nvml.memory_temperature_c())},
-          {"energy_j", nullable(nvml.energy_j())},
-          {"clock_events", named(nvml.clock_events())},
-          {"power_capped_s", nullable(nvml.power_capped_s())},
-          {"heat_capped_s", nullable(nvml.heat_capped_s())},
-          {"ecc_corrected", nullable(nvml.corrected_errors())},
-          {"ecc_uncorrected", nullable(nvml.uncorrected_errors())},
-          {"remapped_rows", nvml.remapped_rows()},
-          {"xids", nullable(nvml.xids())},
-          {"other_processes", others(nvml.processes())}};
+  ordered_json state{{"sm_clock_hz", nullable(nvml.sm_clock_hz())},
+                     {"memory_clock_hz", nullable(nvml.memory_clock_hz())},
+                     {"performance_state", nullable(nvml.performance_state())},
+                     {"power_w", nullable(nvml.power_w())},
+                     {"temperature_c", nullable(nvml.temperature_c())},
+                     {"memory_temperature_c", nullable(nvml.memory_temperature_c())},
+                     {"energy_j", nullable(nvml.energy_j())},
+                     {"clock_events", named(nvml.clock_events())},
+                     {"power_capped_s", nullable(nvml.power_capped_s())},
+                     {"heat_capped_s", nullable(nvml.heat_capped_s())},
+                     {"ecc_corrected", nullable(nvml.corrected_errors())},
+                     {"ecc_uncorrected", nullable(nvml.uncorrected_errors())},
+                     {"remapped_rows", nvml.remapped_rows()},
+                     {"xids", nullable(nvml.xids())},
+                     {"other_processes", others(nvml.processes())}};
+  state.update(nvml.wear());
+  return state;
 }
 
 Telemetry::Telemetry(const Nvml& nvml)

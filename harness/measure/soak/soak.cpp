@@ -52,19 +52,6 @@ ordered_json words_of(const WrongOutput& output) {
   return words;
 }
 
-// Numbers of a device's state that only grow when it finds a fault: ecc_*, remapped_rows.*, xids.
-void add_faults(std::map<std::string, double>& faults, const ordered_json& state,
-                const std::string& prefix = "") {
-  for (const auto& [key, value] : state.items()) {
-    const std::string name = prefix + key;
-    if (value.is_object()) {
-      add_faults(faults, value, name + ".");
-    } else if (is_fault_counter(name) && (value.is_number() || value.is_boolean())) {
-      faults[name] = value.is_boolean() ? (value.get<bool>() ? 1 : 0) : value.get<double>();
-    }
-  }
-}
-
 }  // namespace
 
 Soak::Soak(Device& device, const SoakSettings& settings, Log log, std::function<bool()> stop,
@@ -125,7 +112,7 @@ void Soak::begin(const std::vector<Case>& cases) {
         {"memory_bytes", memory_->bytes()},
         {"units", std::move(units)}});
   for (const LeftOut& what : left_out) log_left_out(what);
-  add_faults(health_, device_->state());
+  health_ = fault_counters(device_->state());
   health_s_ = device_->now_s();
 }
 
@@ -307,16 +294,13 @@ void Soak::log_progress() {
 
 void Soak::read_health() {
   health_s_ = device_->now_s();
-  std::map<std::string, double> now;
-  add_faults(now, device_->state());
-  for (const auto& [key, value] : now) {
-    const auto before = health_.find(key);
-    if (before == health_.end() || value <= before->second) continue;
+  const FaultCounters now = fault_counters(device_->state());
+  for (const Growth& one : growth_of(health_, now)) {
     log_({{"event", "fault"},
           {"elapsed_s", elapsed_s()},
-          {"counter", key},
-          {"before", before->second},
-          {"after", value}});
+          {"counter", one.counter},
+          {"before", one.before},
+          {"after", one.after}});
     if (settings_.stop_on_fault) faulty_ = true;
   }
   for (const auto& [key, value] : now) health_[key] = value;

@@ -13,6 +13,7 @@
 
 #include "harness/measure/soak/choose_units.hpp"
 #include "harness/measure/soak/memory_test.hpp"
+#include "harness/results/worn.hpp"
 
 namespace ridgebench {
 
@@ -90,7 +91,7 @@ class Soak {
   std::vector<SoakUnit*> links_;
   std::unique_ptr<MemoryTest> memory_;
   std::map<std::string, Counts> counts_;
-  std::map<std::string, double> health_;
+  FaultCounters health_;
   std::size_t next_ = 0;  // of the units in turn
   std::int64_t detailed_ = 0;
   std::int64_t round_ = 0;

@@ -39,10 +39,11 @@ inline constexpr KeyList kCauseKeys{
 // clang-format on
 constexpr const auto& keys_of(const Cause*) { return kCauseKeys; }
 
-// A condition of environment.json that may falsify all rows of a host.
+// A condition of environment.json that may falsify all rows of a device.
 struct RunCondition {
   std::string code;
   std::string text;
+  std::string device;  // empty: the host
 };
 
 // Facts of a device that the causes of its rows need.

@@ -17,6 +17,7 @@
 #include "harness/results/suspect.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
+#include "harness/results/worn.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/json_object.hpp"
@@ -225,6 +226,7 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
   if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
   std::ranges::move(unmeasured(records), std::back_inserter(problems));
   std::ranges::move(doubt_problems(environment, records), std::back_inserter(problems));
+  std::ranges::move(worn_problems(nlohmann::ordered_json(environment)), std::back_inserter(problems));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;
 }

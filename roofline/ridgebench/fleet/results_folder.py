@@ -21,7 +21,7 @@ from ridgebench.judge.consistent import require_rates, require_unchanged
 
 from .bits import bits_of
 from .gpu import Reading
-from .health import Health, during_rows, recorded_of
+from .health import Health, during_rows, during_run, recorded_of
 
 # A text cannot contain the key: its quotes would have a backslash.
 _SAMPLES = re.compile(rb'("(?:samples_s|clocks_hz)"):\[[^][{}"]*\]')
@@ -208,7 +208,7 @@ def read_results(folder: Path) -> list[Results]:
                 versions=versions | {key: _frozen(device.get(key)) for key in _VERSIONS_OF_DEVICE},
                 readings=of_device.readings,
                 torn=torn,
-                health=during_rows(of_device.uncorrected, of_device.disturbed),
+                health=during_run(environment, str(device["name"])) + during_rows(of_device.uncorrected, of_device.disturbed),
                 doubted=_moved(environment, str(device["name"])),
                 recorded=(intern(recorded_of(device)),),
                 unfinished=why_unfinished(environment) or "",

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "harness/base/stopwatch.hpp"
 #include "harness/device/cuda/nvml.hpp"
+#include "harness/results/worn.hpp"
 
 namespace ridgebench {
 namespace {
@@ -111,6 +113,21 @@ TEST(Telemetry, ReportsTheStateOfAMoment) {
   EXPECT_EQ(state.at("heat_capped_s"), 0.25);
   EXPECT_THAT(state.at("clock_events"), ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
   EXPECT_EQ(state.at("other_processes"), 2);
+}
+
+TEST(Telemetry, ACounterOfFaultsThatGrowsIsSeen) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const FaultCounters before = fault_counters(state_of(*nvml));
+  EXPECT_EQ(before.at("remapped_rows.uncorrected"), 1);
+  EXPECT_EQ(before.at("remapped_rows.pending"), 1) << "a flag";
+  EXPECT_FALSE(before.contains("ecc_lifetime.corrected")) << "the device refuses";
+  EXPECT_FALSE(before.contains("power_capped_s")) << "no fault";
+  const auto grown = growth_of(before, fault_counters(state_of(*nvml)));
+  std::set<std::string> names;
+  for (const Growth& one : grown) names.insert(one.counter);
+  EXPECT_THAT(names, ElementsAre("pcie_replays", "xids"));
+  EXPECT_EQ(grown.front().after, grown.front().before + 1);
 }
 
 // Waits until three or more are there.

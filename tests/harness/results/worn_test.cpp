@@ -1,0 +1,80 @@
+// Counters of faults that grew during a run, by the readings before and after it.
+#include "harness/results/worn.hpp"
+
+#include <gmock/gmock.h>
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ordered_json environment_of(const ordered_json& before, const ordered_json& after) {
+  return {{"conditions", {{{"code", "busy"}, {"text", "other programs run"}}}},
+          {"state",
+           {{"before", {{"host", {{"load_average", 1}}}, {"cuda:1", before}}},
+            {"after", {{"host", {{"load_average", 9}}}, {"cuda:1", after}}}}}};
+}
+
+TEST(Worn, NamesTheCountersThatGrew) {
+  ordered_json environment =
+      environment_of({{"xids", 0}, {"nvlink_errors", {{"crc_flit", 4}}}, {"power_capped_s", 1}},
+                     {{"xids", 2}, {"nvlink_errors", {{"crc_flit", 5}}}, {"power_capped_s", 9}});
+  record_worn(environment);
+  EXPECT_THAT(
+      recorded_worn(environment),
+      ElementsAre("cuda:1 counted faults during the run: nvlink_errors.crc_flit grew from 4 "
+                  "to 5, xids grew from 0 to 2"));
+  EXPECT_EQ(environment["conditions"][0]["code"], "busy") << "the others stay";
+  EXPECT_EQ(environment["conditions"][1]["severe"], false);
+  EXPECT_THAT(worn_problems(environment), IsEmpty());
+}
+
+TEST(Worn, KnowsTheCountersAfterWhichAGpuShouldNotWorkOn) {
+  for (const auto& [key, before, after] :
+       {std::tuple<const char*, ordered_json, ordered_json>{"ecc_uncorrected", 0, 1},
+        {"ecc_lifetime", {{"uncorrected", 7}}, {{"uncorrected", 8}}},
+        {"remapped_rows", {{"pending", false}}, {{"pending", true}}},
+        {"retired_pages", {{"double_bit", 0}}, {{"double_bit", 1}}},
+        {"spare_rows", {{"none", 0}, {"max", 640}}, {{"none", 1}, {"max", 639}}}}) {
+    const auto worn = worn_devices(environment_of({{key, before}}, {{key, after}}));
+    ASSERT_EQ(worn.size(), 1U) << key;
+    EXPECT_TRUE(worn[0].severe()) << key;
+    EXPECT_EQ(worn[0].counters.size(), 1U) << key;
+  }
+}
+
+TEST(Worn, CorrectedErrorsAndCountersThatShrankOrAreAbsentAreNoFinding) {
+  for (const auto& [before, after] :
+       {std::pair<ordered_json, ordered_json>{{{"ecc_corrected", 1}}, {{"ecc_corrected", 9}}},
+        {{{"ecc_lifetime", {{"corrected", 1}}}}, {{"ecc_lifetime", {{"corrected", 2}}}}},
+        {{{"pcie_replays", 5}}, {{"pcie_replays", 0}}},  // the driver was loaded again
+        {{{"pcie_replays", 5}}, {{"pcie_replays", 5}}},
+        {ordered_json::object(), {{"xids", 3}}},
+        {{{"xids", nullptr}}, {{"xids", 3}}}}) {
+    ordered_json environment = environment_of(before, after);
+    record_worn(environment);
+    EXPECT_THAT(recorded_worn(environment), IsEmpty()) << after.dump();
+  }
+}
+
+TEST(Worn, ARunWithoutAnEndHasNone) {
+  ordered_json environment = environment_of({{"xids", 0}}, {{"xids", 2}});
+  environment["state"]["after"] = nullptr;
+  EXPECT_THAT(worn_devices(environment), IsEmpty());
+}
+
+TEST(Worn, IsRecordedAnewAtTheEndOfAResumedRun) {
+  ordered_json environment = environment_of({{"xids", 0}}, {{"xids", 2}});
+  record_worn(environment);
+  environment["state"]["after"]["cuda:1"]["xids"] = 3;
+  EXPECT_THAT(worn_problems(environment), ElementsAre(HasSubstr("do not show that cuda:1")));
+  record_worn(environment);
+  EXPECT_THAT(recorded_worn(environment), ElementsAre(HasSubstr("grew from 0 to 3")));
+  EXPECT_THAT(worn_problems(environment), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ridgebench
