@@ -8,8 +8,10 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/doctor/finding.hpp"
 #include "harness/cli/doctor/print_findings.hpp"
+#include "harness/cli/doctor/rules.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/results/worn.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/units.hpp"
 
@@ -39,6 +41,11 @@ Facts recorded_gpus(const std::string& path) {
     gpu["nvidia_smi"] = nullptr;  // a number of another day
     gpu["data_sheet"] = nullptr;
     gpu["no_tensor_roof"] = nullptr;
+    gpu["worn"] = nullptr;  // what it counted during the run
+    for (const Facts& one : value_at(environment, "/conditions")) {
+      if (text_at(one, "/code") == kWorn && text_at(one, "/device") == gpu["device"])
+        gpu["worn"] = one;
+    }
     gpus.push_back(std::move(gpu));
   }
   if (gpus.empty()) {
@@ -48,22 +55,40 @@ Facts recorded_gpus(const std::string& path) {
   return {{"gpus", std::move(gpus)}};
 }
 
-// The health of each GPU when its run began.
-Findings judge_recorded(const Facts& facts) {
+// The health of each GPU when its run began, and what it counted until the end.
+Findings judge_recorded(const Facts& facts, const Facts& rules) {
   Findings findings;
   for (const Facts& gpu : value_at(facts, "/gpus")) {
     Judge judge(findings, "gpu", label_of(gpu));
     const std::string model = text_at(gpu, "/model");
     judge.ok("gpu_recorded", model.empty() ? "a GPU" : model);
     judge_health(gpu, judge);
+    if (const std::string worn = text_at(gpu, "/worn/text"); !worn.empty()) {
+      judge.warn(flag_at(gpu, "/worn/severe") ? "worn_severely" : "worn", worn, "");
+    }
+    if (!rules.is_null()) judge_rules(rules, gpu, judge);
   }
   for (Finding& one : findings) one.help.clear();  // commands are for the machine of the run
   return findings;
 }
 
-void run_doctor(const Request& request, const std::string& recorded, bool as_json, ExitCode& code) {
+// The findings of this machine, and what its GPUs break of the rules.
+Findings judge_machine(const Facts& facts, const Facts& rules) {
+  Findings findings = judge(facts);
+  if (rules.is_null()) return findings;
+  for (const Facts& gpu : value_at(facts, "/gpus")) {
+    Judge judge(findings, "gpu", label_of(gpu));
+    judge_rules(rules, gpu, judge);
+  }
+  return findings;
+}
+
+void run_doctor(const Request& request, const std::string& recorded, const std::string& rules_file,
+                bool as_json, ExitCode& code) {
+  const Facts rules = rules_file.empty() ? Facts(nullptr) : read_rules(rules_file);
   const Facts facts = recorded.empty() ? read_facts(request) : recorded_gpus(recorded);
-  const Findings findings = recorded.empty() ? judge(facts) : judge_recorded(facts);
+  const Findings findings =
+      recorded.empty() ? judge_machine(facts, rules) : judge_recorded(facts, rules);
   const bool failed =
       std::ranges::any_of(findings, [](const Finding& one) { return one.status == Status::error; });
   if (failed) code = ExitCode::device_lost;
@@ -93,6 +118,7 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
     bool json = false;
     std::string root = "/";
     std::string recorded;
+    std::string rules;
     double limit_s = 60;
   };
   const auto state = std::make_shared<State>();
@@ -109,6 +135,11 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
                    "this machine")
       ->check(not_empty())
       ->type_name("FILE");
+  command
+      ->add_option("--rules", state->rules,
+                   "Rules of a fleet, as JSON: power limit, driver, ECC, links of each model")
+      ->check(not_empty())
+      ->type_name("FILE");
   command->callback([state, &code] {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {
@@ -120,7 +151,7 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
                                    state->limit_s, doctor::kMostSeconds));
     }
     doctor::run_doctor({.root = state->root, .limit_s = state->limit_s}, state->recorded,
-                       state->json, code);
+                       state->rules, state->json, code);
   });
 }
 

@@ -61,8 +61,8 @@ def _sharer() -> Callable[[Gpu], Gpu]:
     return share
 
 
-def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
-    """The fleet of a folder that `fleet plan` made, or of any tree with results; `now` is in UTC.
+def collect(folder: Path, now: Optional[datetime] = None, rules: Optional[Path] = None) -> Fleet:
+    """The fleet of a folder that `fleet plan` made, or of any tree with results; `now` is in UTC. rules: a file (rules.py).
 
     Raises ResultsError for a malformed manifest, CommandError where there is nothing to collect.
     """
@@ -82,14 +82,14 @@ def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
         for one in each:
             one.gpu = share(one.gpu)
         (found if place.has_node else loose).extend(each)
-    judged = _add_recorded(found + loose)
+    judged = _add_recorded(found + loose, rules)
     return Fleet(folder, manifest, together(found + (merged(loose) if loose else []), manifest), judged)
 
 
-def _add_recorded(found: list[Found]) -> bool:
-    """Adds what doctor says of the recorded health; False without a program that has doctor."""
+def _add_recorded(found: list[Found], rules: Optional[Path]) -> bool:
+    """Adds what doctor says of the recorded health; False without a program that can tell."""
     try:
-        health = judge_recorded(text for one in found for text in one.gpu.recorded)
+        health = judge_recorded((text for one in found for text in one.gpu.recorded), rules)
     except ResultsError:
         return False
     for one in found:

@@ -20,7 +20,9 @@ _SCHEMA = "urn:ridgebench:doctor:1"
 _LONGEST = 200
 # Codes of doctor's warnings that take a GPU out of service: it will not get well by itself.
 _SEVERE = ("rows_failed", "pcie_lanes", "nvlinks_down")
-_RECORDED = ("pcie", "nvlinks", "nvlinks_present", "remapped_rows")  # keys of a device that say something of its health
+# Keys of a device that say something of its health, and those that the rules of a fleet name.
+_RECORDED = ("pcie", "nvlinks", "nvlinks_present", "remapped_rows",
+             "model", "power_limit_w", "driver", "vbios", "ecc", "mig", "persistence")  # fmt: skip
 # Settings of an administrator. A whole fleet may have them; among peers they are keys that must agree.
 _SETTINGS = ("power_cap", "sw_power_cap", "application_clocks", "ecc_pending")
 
@@ -53,8 +55,11 @@ def recorded_of(device: dict[str, Any]) -> str:
     return json.dumps({key: device[key] for key in _RECORDED if device.get(key) is not None}, sort_keys=True)
 
 
-def judge_recorded(texts: Iterable[str]) -> dict[str, tuple[Health, ...]]:
-    """Doctor's findings on each text of recorded_of(), by one call for all. Raises ResultsError without the program."""
+def judge_recorded(texts: Iterable[str], rules: Optional[Path] = None) -> dict[str, tuple[Health, ...]]:
+    """Doctor's findings on each text of recorded_of(), by one call for all, and what breaks the rules of a file.
+
+    Raises ResultsError without the program.
+    """
     different = sorted(set(filter(None, texts)))
     if not different:
         return {}
@@ -62,7 +67,7 @@ def judge_recorded(texts: Iterable[str]) -> dict[str, tuple[Health, ...]]:
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / "environment.json"
         path.write_text(json.dumps({"devices": devices}), "utf-8")
-        found = _findings_of(program.ask("doctor", "--recorded", str(path)), str(path))
+        found = _findings_of(program.ask("doctor", "--recorded", str(path), *(("--rules", str(rules)) if rules else ())), str(path))
     return {text: found.get(str(number), ()) for number, text in enumerate(different)}
 
 
@@ -94,6 +99,12 @@ def _findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
     except (KeyError, TypeError, ValueError) as error:
         raise malformed(origin, error, "no answer of doctor") from None
     return found
+
+
+def during_run(environment: dict[str, Any], device: str) -> tuple[Health, ...]:
+    """What the program recorded of counters of faults that grew during a run (harness/results/worn.hpp)."""
+    worn = (one for one in environment.get("conditions") or () if one["code"] == "worn" and one.get("device") == device)
+    return tuple(Health(one["severe"] is True, one_line(str(one["text"]))[:_LONGEST]) for one in worn)
 
 
 def during_rows(uncorrected: float, disturbed: int) -> tuple[Health, ...]:

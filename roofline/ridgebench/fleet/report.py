@@ -10,6 +10,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("fleet", type=Path, metavar="FLEET", help="folder of `fleet plan`, or any tree with results")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the report; default: FLEET/report")
     parser.add_argument("--baseline", type=Path, metavar="FILE.jsonl", help="also judge each GPU by this baseline of its model")
+    parser.add_argument("--rules", type=Path, metavar="FILE", help="rules of each model: power limit, driver, ECC, links, least rates")
     parser.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
 
 
@@ -19,9 +20,12 @@ def main(options: argparse.Namespace) -> int:
     from .judge import assess
     from .past import read_past
     from .render import files
+    from .rules import judge_rates, read_rules
 
     past = read_past(options.baseline) if options.baseline else None
-    assessment = assess(collect(options.fleet), past=past)
+    rules = read_rules(options.rules) if options.rules else {}
+    fleet = judge_rates(collect(options.fleet, rules=options.rules), rules, options.rules)
+    assessment = assess(fleet, past=past)
     folder, text = files.write_all(assessment, options.out)
     sys.stdout.write(text if options.json else files.summary(assessment, folder))
     return assessment.code
