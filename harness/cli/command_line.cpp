@@ -117,6 +117,7 @@ int run_command_line(int argc, char** argv) {
   add_show_command(app);
   add_explain_command(app);
   add_verify_command(app, code);
+  add_publish_command(app, code);
   list_python_commands(app);
   add_completion_command(app);
   add_load_option(app);

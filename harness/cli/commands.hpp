@@ -36,6 +36,7 @@ void add_number_command(CLI::App& app);
 void add_show_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
+void add_publish_command(CLI::App& app, ExitCode& code);
 // These print texts about all commands of `app`, which must outlive them.
 void add_completion_command(CLI::App& app);
 

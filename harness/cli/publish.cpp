@@ -1,0 +1,56 @@
+// Signs a results folder that `verify` calls sound.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "harness/base/printable.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/number_option.hpp"
+#include "harness/cli/verify.hpp"
+#include "harness/results/verify/signature.hpp"
+
+namespace ridgebench {
+namespace {
+
+struct PublishOptions {
+  std::string directory;
+  std::string key;
+};
+
+ExitCode publish_folder(const PublishOptions& options) {
+  const std::vector<std::string> problems = problems_of_results(options.directory);
+  for (const std::string& problem : problems) print_problem(problem);
+  if (!problems.empty()) {
+    print_problem(options.directory + " is not signed: only sound results are");
+    return ExitCode::row_failed;
+  }
+  sign_results(options.directory, options.key);
+  const SignatureCheck made = check_signature(options.directory, "");
+  fmt::print("{}/{}: {}\n", printable(options.directory), kSignatureFile,
+             printable(made.problem ? *made.problem : made.note.value_or("")));
+  return made.problem ? ExitCode::row_failed : ExitCode::fine;
+}
+
+}  // namespace
+
+void add_publish_command(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("publish", "Sign sound results with a key of OpenSSH");
+  const auto options = std::make_shared<PublishOptions>();
+  command->add_option("directory", options->directory, "Results folder")
+      ->required()
+      ->type_name("DIR");
+  command
+      ->add_option("--key", options->key,
+                   "Private key, or the public key of one that ssh-agent holds")
+      ->required()
+      ->check(not_empty())
+      ->type_name("FILE");
+  command->footer(
+      "Writes SHA256SUMS.sig, which `verify DIR --signers FILE` checks. Exit codes: 0 signed, 2 "
+      "the "
+      "key cannot sign, 6 the results are not sound.");
+  command->callback([options, &code] { code = publish_folder(*options); });
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,124 @@
+#include "harness/results/verify/signature.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "harness/base/child.hpp"
+#include "harness/base/process.hpp"
+#include "harness/base/stopwatch.hpp"
+#include "harness/results/files/whole_file.hpp"
+#include "kernels/common/error.hpp"
+#include "roofline/json_object.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr const char* kSumsFile = "SHA256SUMS";
+constexpr const char* kProgram = "ssh-keygen";
+constexpr int kMissing = 127;
+// In which a person types the passphrase of a key.
+constexpr double kLongest_s = 300;
+
+struct Said {
+  int status;
+  std::string text;  // standard output and standard error
+};
+
+// Runs ssh-keygen with `input` as its standard input.
+Said ssh_keygen(std::vector<std::string> words, const std::filesystem::path& input) {
+  words.insert(words.begin(), kProgram);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  Child child([&](int descriptor) {
+    const pid_t process = fork();
+    if (process == 0) {
+      const int file = open(input.c_str(), O_RDONLY | O_CLOEXEC);
+      dup2(file, STDIN_FILENO);
+      dup2(descriptor, STDOUT_FILENO);
+      dup2(descriptor, STDERR_FILENO);
+      process_start().execute(kProgram, arguments.data());
+      _exit(kMissing);
+    }
+    int status = 0;
+    waitpid(process, &status, 0);
+    write_all(descriptor, fmt::format("\n{}", WIFEXITED(status) ? WEXITSTATUS(status) : -1));
+  });
+  const ChildAnswer answer = child.wait(steady_s() + kLongest_s);
+  const std::size_t last = answer.text.rfind('\n');
+  if (answer.end != ChildEnd::ended || last == std::string::npos) {
+    throw UsageError(fmt::format("{} did not end within {:g} s", kProgram, kLongest_s));
+  }
+  Said said{std::stoi(answer.text.substr(last + 1)), answer.text.substr(0, last)};
+  if (said.status == kMissing) {
+    throw UsageError(
+        fmt::format("{} of OpenSSH is not on the PATH; it signs and checks", kProgram));
+  }
+  return said;
+}
+
+std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// "ED25519 key SHA256:..." of "Good "ridgebench" signature with ED25519 key SHA256:...".
+std::string key_in(const std::string& text) {
+  const std::size_t with = text.find(" with ");
+  return with == std::string::npos ? "a key" : first_line_of(text.substr(with + 6));
+}
+
+}  // namespace
+
+void sign_results(const std::filesystem::path& folder, const std::string& key) {
+  static_cast<void>(read_file(key));  // says why it cannot be read
+  const Said said =
+      ssh_keygen({"-Y", "sign", "-f", key, "-n", kSignatureNamespace}, folder / kSumsFile);
+  const std::size_t begin = said.text.find("-----BEGIN SSH SIGNATURE-----");
+  if (said.status != 0 || begin == std::string::npos) {
+    throw UsageError(
+        fmt::format("{} cannot sign: {}; allowed: a key of OpenSSH, such as "
+                    "~/.ssh/id_ed25519",
+                    key, first_line_of(said.text)));
+  }
+  constexpr std::string_view kEnd = "-----END SSH SIGNATURE-----";
+  const std::size_t end = said.text.find(kEnd, begin);
+  write_atomically(folder / kSignatureFile,
+                   said.text.substr(begin, end + kEnd.size() - begin) + "\n");
+}
+
+SignatureCheck check_signature(const std::filesystem::path& folder, const std::string& signers) {
+  if (!signers.empty()) static_cast<void>(read_file(signers));
+  const std::string signature = (folder / kSignatureFile).string();
+  const std::filesystem::path sums = folder / kSumsFile;
+  std::error_code unknown;
+  if (!std::filesystem::exists(signature, unknown)) {
+    if (signers.empty()) return {};
+    return {.problem = fmt::format("{} is missing: nobody signed the results", kSignatureFile)};
+  }
+  const Said any =
+      ssh_keygen({"-Y", "check-novalidate", "-n", kSignatureNamespace, "-s", signature}, sums);
+  if (any.status != 0) {
+    return {.problem = fmt::format("{} does not sign this {}: one of them was changed",
+                                   kSignatureFile, kSumsFile)};
+  }
+  const std::string key = key_in(any.text);
+  if (signers.empty())
+    return {.note = fmt::format("signed by {}, whose owner --signers names", key)};
+  const Said found = ssh_keygen({"-Y", "find-principals", "-f", signers, "-s", signature}, sums);
+  const std::string who = first_line_of(found.text);
+  if (found.status != 0) {
+    return {.problem = fmt::format("signed by {}, which {} does not list", key, signers)};
+  }
+  const Said verified = ssh_keygen(
+      {"-Y", "verify", "-f", signers, "-I", who, "-n", kSignatureNamespace, "-s", signature}, sums);
+  if (verified.status != 0) {
+    return {.problem = fmt::format("the signature of {} by {} is refused: {}", who, key,
+                                   first_line_of(verified.text))};
+  }
+  return {.note = fmt::format("signed by {}, {}", who, key)};
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,29 @@
+// The signature of a results folder: SHA256SUMS.sig, made by ssh-keygen over SHA256SUMS, which has
+// the checksum of each file (PROTOCOL.sshsig of OpenSSH). ssh-keygen makes and checks it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace ridgebench {
+
+inline constexpr const char* kSignatureFile = "SHA256SUMS.sig";
+// The purpose for which a key signs; a signature for another one is refused.
+inline constexpr const char* kSignatureNamespace = "ridgebench";
+
+// Writes the signature by a private key, or by a public key whose private one an agent holds.
+// Throws UsageError for a key that cannot sign and without ssh-keygen, StorageError.
+void sign_results(const std::filesystem::path& folder, const std::string& key);
+
+struct SignatureCheck {
+  std::optional<std::string> problem = std::nullopt;
+  std::optional<std::string> note = std::nullopt;  // who signed
+};
+
+// Checks the signature of a folder. `signers` is a file of allowed signers (ssh-keygen(1)), one of
+// whom must have signed; empty: any key may have signed, and none need have. Throws UsageError for
+// `signers` that cannot be read and, if it is needed, without ssh-keygen.
+SignatureCheck check_signature(const std::filesystem::path& folder, const std::string& signers);
+
+}  // namespace ridgebench

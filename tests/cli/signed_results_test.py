@@ -1,0 +1,89 @@
+"""`publish` signs a sound folder, and `verify --signers` says whose signature it has."""
+
+import shutil
+import subprocess
+
+import pytest
+from command_line import OK, ROW_FAILED, environment, refused, ridgebench
+
+pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH has ssh-keygen")
+
+
+@pytest.fixture(scope="module", name="keys")
+def keys_fixture(tmp_path_factory):
+    """Throw-away keys of alice and bob, and a file that lists alice."""
+    folder = tmp_path_factory.mktemp("keys")
+    for name in ("alice", "bob"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name], check=True)
+    for name in ("alice", "bob"):
+        kind, key, _ = (folder / f"{name}.pub").read_text().split()
+        (folder / f"{name}.signers").write_text(f"{name}@example {kind} {key}\n")
+    return folder
+
+
+@pytest.fixture(name="folder")
+def folder_fixture(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def verified(folder, signers) -> tuple[int, str]:
+    done = ridgebench("verify", folder, "--signers", signers)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_signed_folder_names_its_signer(folder, keys):
+    done = ridgebench("publish", folder, "--key", keys / "alice")
+    assert done.returncode == OK and done.stdout.startswith(f"{folder}/SHA256SUMS.sig: signed by ED25519 key SHA256:"), done.stderr
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == OK and said.splitlines()[0] == f"{folder}: sound"
+    assert said.splitlines()[1].startswith(f"{folder}: signed by alice@example, ED25519 key SHA256:")
+    assert "whose owner --signers names" in ridgebench("verify", folder).stdout
+
+
+def test_a_wrong_key_and_an_absent_signature_are_named(folder, keys):
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == ROW_FAILED and said == "ridgebench: SHA256SUMS.sig is missing: nobody signed the results\n"
+    assert ridgebench("publish", folder, "--key", keys / "bob").returncode == OK
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == ROW_FAILED and said.count("\n") == 1 and "signed by ED25519 key" in said and f"which {keys / 'alice.signers'} does not list" in said
+
+
+def test_a_file_that_was_changed_is_named(folder, keys):
+    ridgebench("publish", folder, "--key", keys / "alice")
+    sums = folder / "SHA256SUMS"
+    kept = sums.read_text()
+    with open(folder / "environment.json", "a") as file:
+        file.write("\n")
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == ROW_FAILED and "environment.json is not what the run wrote: its checksum differs" in said
+    changed = subprocess.run(["sha256sum", folder / "environment.json"], capture_output=True, text=True, check=True).stdout.split()[0]
+    sums.write_text("".join(f"{changed}  environment.json\n" if line.endswith(" environment.json\n") else line for line in kept.splitlines(True)))
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == ROW_FAILED and said == "ridgebench: SHA256SUMS.sig does not sign this SHA256SUMS: one of them was changed\n"
+
+
+def test_a_signature_for_another_purpose_is_refused(folder, keys):
+    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", keys / "alice", "-n", "file", folder / "SHA256SUMS"], check=True)
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == ROW_FAILED and "does not sign this SHA256SUMS" in said
+
+
+def test_only_sound_results_are_signed(folder, keys):
+    (folder / "benchmark.json").write_text("{}")
+    done = ridgebench("publish", folder, "--key", keys / "alice")
+    assert done.returncode == ROW_FAILED and done.stderr.splitlines()[-1] == f"ridgebench: {folder} is not signed: only sound results are"
+    assert not (folder / "SHA256SUMS.sig").exists()
+
+
+def test_what_is_no_key_is_refused(folder, keys, tmp_path):
+    (tmp_path / "text").write_text("no key")
+    refused(ridgebench("publish", folder, "--key", tmp_path / "text"), str(tmp_path / "text"), "cannot sign", "a key of OpenSSH")
+    refused(ridgebench("publish", folder, "--key", tmp_path / "absent"), str(tmp_path / "absent"))
+    refused(ridgebench("verify", folder, "--signers", tmp_path / "absent"), str(tmp_path / "absent"))
+    refused(ridgebench("publish", folder), "--key")
+    assert not (folder / "SHA256SUMS.sig").exists()
+
+
+def test_without_ssh_keygen_one_line_says_so(folder, keys, tmp_path):
+    refused(ridgebench("publish", folder, "--key", keys / "alice", env=environment(PATH=str(tmp_path))), "ssh-keygen of OpenSSH is not on the PATH")

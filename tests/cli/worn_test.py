@@ -1,0 +1,62 @@
+"""A device whose counters of faults grow during a run: said, recorded, and a word in every comparison."""
+
+import json
+
+import pytest
+from command_line import OK, ROW_FAILED, read_environment, ridgebench, schema, strict_json
+
+TEXT = "sim counted faults during the run: remapped_rows.uncorrected grew from 0 to 2"
+ROWS = ("--filter", "^(relu|dot)/naive/fp32/", "--budget", "1", "--no-plot")
+
+
+@pytest.fixture(scope="module", name="folders")
+def folders_fixture(tmp_path_factory):
+    parent = tmp_path_factory.mktemp("worn")
+    done = {name: ridgebench("run", "--device", device, *ROWS, "--out", parent / name) for name, device in (("well", "sim"), ("worn", "sim:remaps=2"))}
+    assert [one.returncode for one in done.values()] == [OK, OK], done
+    return parent, done
+
+
+def test_the_run_says_it_at_its_end_and_records_it(folders):
+    parent, done = folders
+    assert done["worn"].stderr.splitlines()[-2:] == [f"note: all rows of the device are in doubt: {TEXT}", f"results: {parent / 'worn'}"]
+    assert "in doubt" not in done["well"].stderr
+    environment = read_environment(parent / "worn")
+    assert list(schema("environment").iter_errors(environment)) == []
+    (one,) = environment["conditions"]
+    assert one == {"code": "worn", "text": TEXT, "device": "sim", "severe": True,
+                   "counters": [{"counter": "remapped_rows.uncorrected", "before": 0, "after": 2}]}  # fmt: skip
+    assert read_environment(parent / "well")["conditions"] == []
+
+
+def test_every_reader_says_it(folders):
+    parent, _ = folders
+    verified = ridgebench("verify", parent / "worn")
+    assert (verified.returncode, verified.stdout.splitlines()) == (OK, [f"{parent / 'worn'}: sound", f"{parent / 'worn'}: {TEXT}"])
+    assert ridgebench("show", parent / "worn").stdout.splitlines()[0] == f"WORN: {TEXT}"
+    explained = strict_json(ridgebench("explain", parent / "worn", "--json").stdout)
+    assert [(one["code"], one["rows"]) for one in explained["causes"] if one["code"] == "worn"] == [("worn", 2)]
+    compared = ridgebench("compare", parent / "well", parent / "worn")
+    assert "conditions: candidate worn" in compared.stdout, compared.stderr
+    for command in ("verify", "show", "explain"):
+        assert "counted faults" not in ridgebench(command, parent / "well").stdout
+
+
+def test_a_condition_that_the_states_do_not_show_is_a_problem(folders, tmp_path):
+    parent, _ = folders
+    environment = read_environment(parent / "worn")
+    environment["conditions"][0]["counters"][0]["after"] = 1
+    (tmp_path / "environment.json").write_text(json.dumps(environment))
+    (tmp_path / "records.jsonl").write_bytes((parent / "worn" / "records.jsonl").read_bytes())
+    found = ridgebench("verify", tmp_path)
+    assert found.returncode == ROW_FAILED and "environment.json: the states do not show that sim counted faults" in found.stderr
+
+
+def test_doctor_judges_what_a_run_recorded(folders, tmp_path):
+    parent, _ = folders
+    environment = read_environment(parent / "worn")
+    environment["devices"][0]["backend"] = "cuda"
+    path = tmp_path / "environment.json"
+    path.write_text(json.dumps(environment))
+    findings = strict_json(ridgebench("doctor", "--recorded", path, "--json").stdout)["findings"]
+    assert [(one["status"], one["device"], one["text"]) for one in findings if one["code"] == "worn_severely"] == [("warning", "sim", TEXT)]
