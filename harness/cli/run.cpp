@@ -59,9 +59,17 @@ struct RunOptions {
   double spent_s = 0;
 };
 
+// A folder of `run --concurrent` has a run for each GPU.
+void refuse_node(const std::string& folder) {
+  if (!std::filesystem::exists(std::filesystem::path(folder) / kNodeFile)) return;
+  throw UsageError(fmt::format("{} holds all GPUs of a node; allowed: run --concurrent --resume {}",
+                               folder, folder));
+}
+
 RunRequest request_of(const RunOptions& options, const std::string& google_filter) {
   if (!options.resume.empty()) {
     if (!google_filter.empty()) throw UsageError("--benchmark_filter excludes --resume");
+    refuse_node(options.resume);
     const RunRequest request = read_request(options.resume);
     require_same_kernels(options.resume);  // the filter may name cases of a loaded file
     return request;
@@ -144,12 +152,18 @@ ExitCode run_node(const RunOptions& options, const GoogleFlags& flags,
     throw UsageError(
         "--concurrent with a flag of Google Benchmark's reports; allowed: --benchmark_filter");
   }
-  static_cast<void>(request_of(options, flags.filter));  // refuses what every GPU would refuse
+  if (options.resume.empty()) {
+    static_cast<void>(request_of(options, flags.filter));  // refuses what every GPU would refuse
+  } else if (!flags.filter.empty()) {
+    throw UsageError("--benchmark_filter excludes --resume");
+  }
   return measure_node({.device = options.request.device,
                        .out = options.out,
                        .budget_s = options.request.budget_s,
                        .limit_s = options.node.hang_limit_s,
-                       .dry_run = options.dry_run},
+                       .dry_run = options.dry_run,
+                       .resume = options.resume,
+                       .retry = options.retry},
                       command_line);
 }
 
@@ -301,7 +315,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   CLI::Option* turns =
       command->add_flag("--take-turns", options->take_turns,
                         "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
-  add_node_options(*command, options->node, {resume, junit, turns, json});
+  add_node_options(*command, options->node, {junit, turns, json});
   for (CLI::Option* option : chosen) option->excludes(resume);
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");

@@ -173,15 +173,18 @@ def test_another_driver_is_not_comparable(cluster, tmp_path):
     assert any("driver" in text for group in report["groups"] for text in group["differs"])
 
 
-def test_one_wrong_bit_in_one_multiprocessor_is_found(cluster, tmp_path):
-    cluster.simulate({node: [f"seed={8 * at + index},units=4" + (",wrong_sm=2" if (node, index) == ("gn3", 5) else "") for index in range(8)]
+def test_one_wrong_bit_in_one_multiprocessor_and_growing_row_remaps_are_found(cluster, tmp_path):
+    faults = {("gn3", 5): ",wrong_sm=2", ("gn2", 1): ",remaps=1"}
+    cluster.simulate({node: [f"seed={8 * at + index},units=4{faults.get((node, index), '')}" for index in range(8)]
                       for at, node in enumerate(NODES)})  # fmt: skip
     fleet = tmp_path / "fleet"
     cluster.fleet("plan", "--out", fleet, "--limit", "300", "--", "--fingerprint", *ROWS)
     cluster.measure(fleet)
     found = json.loads(cluster.fleet("report", fleet, "--json", code=6))["gpus"]
-    (odd,) = (gpu for gpu in found if gpu["state"] != "OK")
-    assert (odd["node"], odd["index"], odd["state"]) == ("gn3", 5, "WRONG") and odd["reason"].startswith("SM 2 computes other bits in unit_products/")
+    odd = {(gpu["node"], gpu["index"]): gpu for gpu in found if gpu["state"] != "OK"}
+    assert {where: gpu["state"] for where, gpu in odd.items()} == {("gn3", 5): "WRONG", ("gn2", 1): "UNHEALTHY"}
+    assert odd["gn3", 5]["reason"].startswith("SM 2 computes other bits in unit_products/")
+    assert odd["gn2", 1]["reason"] == "sim:1 counted faults during the run: remapped_rows.uncorrected grew from 0 to 1"
 
 
 def test_no_sbatch_is_left_in_the_path():

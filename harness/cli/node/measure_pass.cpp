@@ -14,6 +14,8 @@
 #include "harness/cli/node/gpu_process.hpp"
 #include "harness/cli/node/reason.hpp"
 #include "harness/measure/campaign.hpp"
+#include "harness/results/worn.hpp"
+#include "kernels/common/error.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench::node {
@@ -30,7 +32,6 @@ class Task {
       : pass_(&gpu.at(pass)), folder_(run.folder / pass_->folder) {
     std::error_code refused;  // opening the log then says so
     std::filesystem::create_directories(folder_, refused);
-    command.push_back("--out=" + folder_.string());
     process_ = std::make_unique<GpuProcess>(std::move(command), folder_ / "log.txt");
     pass_->state = State::running;
     begin();
@@ -90,6 +91,7 @@ class Task {
 
   void conclude() {
     count_rows();
+    read_worn();
     const int status = process_->status();
     if (WIFEXITED(status)) pass_->exit = WEXITSTATUS(status);
     if (asked_s_) return close(ended_as_);
@@ -102,6 +104,14 @@ class Task {
     const Failure failure = failure_of(folder_, *pass_->exit);
     pass_->reason = failure.reason;
     close(failure.hung ? State::hung : State::failed);
+  }
+
+  void read_worn() {
+    try {
+      pass_->worn = recorded_worn_in(folder_.string());
+    } catch (const UsageError&) {  // the process ended before it described its run
+      pass_->worn.clear();
+    }
   }
 
   void close(State state) {
@@ -176,6 +186,7 @@ void measure_pass(NodeRun& run, Pass pass, const PassSettings& settings) {
   Tasks together;
   for (std::size_t i = 0; i < run.gpus.size() && !signalled(); ++i) {
     Gpu& gpu = run.gpus[i];
+    if (gpu.at(pass).state == State::done) continue;  // of a run that goes on
     if (pass == Pass::loaded && was_lost(gpu)) {
       leave_out(gpu);
       continue;

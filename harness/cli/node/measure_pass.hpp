@@ -11,7 +11,7 @@
 namespace ridgebench::node {
 
 struct PassSettings {
-  // The command line of a GPU's process, without --out.
+  // The command line of a GPU's process.
   std::function<std::vector<std::string>(const Gpu&)> command;
   double limit_s;  // a process hangs if it ends no row for so long
   Progress* progress;
@@ -21,10 +21,11 @@ struct PassSettings {
 // an N-th of their number, prepares, stops itself (SIGSTOP), and measures after SIGCONT.
 inline constexpr const char* kTogether = "--together";
 
-// Measures a pass and writes node.json whenever a GPU begins or ends. In the loaded pass the
-// processes prepare, and all begin when the last one is ready. A process that hangs is ended
-// (SIGTERM, then SIGKILL), and the others go on. A GPU that hung or was lost in the isolated pass
-// is left out of the loaded one. After a signal to this process all end. Throws StorageError.
+// Measures the GPUs whose pass is not done, and writes node.json whenever a GPU begins or ends. In
+// the loaded pass the processes prepare, and all begin when the last one is ready. A process that
+// hangs is ended (SIGTERM, then SIGKILL), and the others go on. A GPU that hung or was lost in the
+// isolated pass is left out of the loaded one. After a signal to this process all end. Throws
+// StorageError.
 void measure_pass(NodeRun& run, Pass pass, const PassSettings& settings);
 
 }  // namespace ridgebench::node

@@ -1,11 +1,16 @@
 #include "harness/cli/node/node.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iostream>
 
+#include "harness/base/loaded_kernels.hpp"
 #include "harness/base/printable.hpp"
 #include "harness/base/terminal.hpp"
 #include "harness/cli/commands.hpp"
@@ -63,11 +68,25 @@ void require_enough(const NodeRun& run) {
                                2 * kLeastBudget_s * static_cast<double>(run.gpus.size())));
 }
 
-Words words_of(const NodeRun& run, Pass pass, const Gpu& gpu) {
+// The command that goes on with the run of a GPU. Its folder has the request.
+Words words_of_resumed(const std::string& program, const std::filesystem::path& folder,
+                       const NodeRequest& request) {
+  Words words{program, "run", "--resume=" + folder.string()};
+  if (request.retry) words.emplace_back("--retry");
+  add_load_arguments(words);
+  return words;
+}
+
+Words words_of(const NodeRun& run, Pass pass, const Gpu& gpu, const NodeRequest& request) {
+  const std::filesystem::path folder = run.folder / gpu.at(pass).folder;
+  if (run.is_resumed() && std::filesystem::exists(folder / "environment.json")) {
+    return words_of_resumed(run.command_line.front(), folder, request);
+  }
   Words words = words_for_all(run.command_line);
   words.push_back("--device=" + gpu.device());
   if (const auto seconds = share(run, pass))
     words.push_back(fmt::format("--budget={:g}", *seconds));
+  words.push_back("--out=" + folder.string());
   return words;
 }
 
@@ -88,6 +107,7 @@ std::filesystem::path new_folder(const std::string& out) {
 void print_dry_run(const NodeRun& run) {
   for (const Pass pass : kPasses) {
     for (const Gpu& gpu : run.gpus) {
+      if (gpu.at(pass).state == State::done) continue;
       const auto seconds = share(run, pass);
       fmt::print("{:<8} {}{}\n", name(pass), gpu.device(),
                  seconds ? fmt::format(" {:g} s", *seconds) : "");
@@ -96,13 +116,37 @@ void print_dry_run(const NodeRun& run) {
   fmt::print("`run --dry-run --device {}` prints the rows\n", run.gpus.front().device());
 }
 
-// All processes would refuse a command that the first GPU's process refuses. Leaves no folder then.
-void require_usable(const NodeRun& run) {
-  const GpuPass& first = run.gpus.front().at(Pass::isolated);
-  if (first.exit != int(ExitCode::usage)) return;
+// All processes would refuse a command that the first GPU's process refuses. A new run leaves no
+// folder then.
+void require_usable(const NodeRun& run, Pass pass) {
+  const auto refused = std::ranges::find_if(
+      run.gpus, [&](const Gpu& gpu) { return gpu.at(pass).exit == int(ExitCode::usage); });
+  if (refused == run.gpus.end()) return;
   std::error_code ignored;
-  std::filesystem::remove_all(run.folder, ignored);  // which this run made, or found empty
-  throw UsageError(first.reason);
+  const bool is_new = !run.is_resumed() && refused == run.gpus.begin() && pass == Pass::isolated;
+  if (is_new) std::filesystem::remove_all(run.folder, ignored);  // was made here, or found empty
+  if (is_new || run.is_resumed()) throw UsageError(refused->at(pass).reason);
+}
+
+// Keeps other processes of this command out of the folder until this one ends. A file system
+// without locks keeps none out.
+void lock_folder(const std::filesystem::path& folder) {
+  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw UsageError(
+      fmt::format("{} is in use by another run; allowed: wait until it ends, or another folder",
+                  folder.string()));
+}
+
+// The rows of a loaded pass that goes on ran without the load of GPUs that were done before.
+void note_load_of_resumed(const NodeRun& run) {
+  const auto done = std::ranges::count_if(
+      run.gpus, [](const Gpu& gpu) { return gpu.at(Pass::loaded).state == State::done; });
+  if (done == 0 || done == std::ssize(run.gpus)) return;
+  write_error(fmt::format(
+      "note: in the loaded pass {} of {} GPUs are done: the rest of the others' rows runs without "
+      "their load\n",
+      done, run.gpus.size()));
 }
 
 void measure(NodeRun& run, const NodeRequest& request) {
@@ -111,30 +155,48 @@ void measure(NodeRun& run, const NodeRequest& request) {
     const auto seconds = share(run, pass);
     const double limit = seconds ? std::min(kLimit_s, kLimitBesideBudget_s + *seconds) : kLimit_s;
     measure_pass(run, pass,
-                 {.command = [&](const Gpu& gpu) { return words_of(run, pass, gpu); },
+                 {.command = [&](const Gpu& gpu) { return words_of(run, pass, gpu, request); },
                   .limit_s = request.limit_s.value_or(limit),
                   .progress = &progress});
-    require_usable(run);
+    require_usable(run, pass);
   }
+}
+
+NodeRun new_run(const NodeRequest& request, const Words& command_line) {
+  return {.folder = {},
+          .command_line = command_line,
+          .budget_s = request.budget_s,
+          .gpus = find_node_gpus(request.device),
+          .started = timestamp(),
+          .ended = {},
+          .exit = {}};
+}
+
+NodeRun resumed_run(const std::string& folder) {
+  NodeRun run = read_node_run(folder);
+  lock_folder(run.folder);
+  require_same_gpus(run, find_node_gpus(""));
+  run.resumed.push_back(timestamp());
+  return run;
 }
 
 }  // namespace
 }  // namespace node
 
 ExitCode measure_node(const NodeRequest& request, const std::vector<std::string>& command_line) {
-  node::NodeRun run{.folder = {},
-                    .command_line = command_line,
-                    .budget_s = request.budget_s,
-                    .gpus = node::find_node_gpus(request.device),
-                    .started = timestamp(),
-                    .ended = {},
-                    .exit = {}};
+  node::NodeRun run = request.resume.empty() ? node::new_run(request, command_line)
+                                             : node::resumed_run(request.resume);
   node::require_enough(run);
   if (request.dry_run) {
     node::print_dry_run(run);
     return ExitCode::fine;
   }
-  run.folder = node::new_folder(request.out);
+  if (run.is_resumed()) {
+    node::note_load_of_resumed(run);
+  } else {
+    run.folder = node::new_folder(request.out);
+    node::lock_folder(run.folder);
+  }
   listen_for_signals();
   run.write();
   node::measure(run, request);
@@ -143,12 +205,12 @@ ExitCode measure_node(const NodeRequest& request, const std::vector<std::string>
   run.exit = std::max({run.code(), signalled() ? int(ExitCode::undecided) : 0,
                        wrong ? int(ExitCode::row_failed) : 0});
   run.ended = timestamp();
+  run.interrupted = signalled();
   run.write();
   std::cout << node::table_of(run, rows) << std::flush;
   if (signalled()) {
     print_problem(
-        "interrupted; finished rows are kept, `run --resume DIR` measures the rest of one "
-        "GPU's");
+        "interrupted; finished rows are kept, `run --concurrent --resume DIR` measures the rest");
   }
   write_error(fmt::format("results: {}\n", printable(run.folder.string())));
   return static_cast<ExitCode>(*run.exit);

@@ -15,7 +15,12 @@ struct NodeRequest {
   std::optional<double> budget_s;  // of the whole command
   std::optional<double> limit_s;   // a GPU's process hangs if it ends no row for so long
   bool dry_run = false;            // only print what would be measured
+  std::string resume = {};         // the folder of a run to finish; empty: a new run
+  bool retry = false;              // with `resume`: also measure failed and suspect rows again
 };
+
+// The name of the file that describes such a run, in its folder.
+inline constexpr const char* kNodeFile = "node.json";
 
 // The processes get the words of `command_line`, except those of NodeRequest. A half of the budget
 // is for the isolated pass, in equal parts, and a half for the loaded one. Prints a table, and

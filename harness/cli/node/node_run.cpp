@@ -11,8 +11,10 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/machine_facts.hpp"
+#include "harness/cli/node/node.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/results/results_directory.hpp"
+#include "roofline/json_object.hpp"
 #include "roofline/json_text.hpp"
 #include "roofline/nullable.hpp"
 
@@ -21,6 +23,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr const char* kNodeSchema = "ridgebench.node/1";
 constexpr double kDriverAnswers_s = 60;  // doctor's limit
 
 ordered_json json_of(const GpuPass& pass) {
@@ -29,7 +32,8 @@ ordered_json json_of(const GpuPass& pass) {
           {"exit", nullable(pass.exit)},
           {"reason", nullable(pass.reason)},
           {"started", nullable(pass.started)},
-          {"ended", nullable(pass.ended)}};
+          {"ended", nullable(pass.ended)},
+          {"worn", pass.worn}};
 }
 
 ordered_json json_of(const Gpu& gpu) {
@@ -71,6 +75,16 @@ Gpu gpu_of(const ordered_json& facts) {
   return gpu;
 }
 
+// A pass that is not done begins again.
+void read_pass_into(GpuPass& pass, const JsonObject& json) {
+  if (json.one_of<State>("state") != State::done) return;
+  pass.state = State::done;
+  if (json.holds("exit")) pass.exit = static_cast<int>(json.count("exit", {0, 255}));
+  pass.started = json.optional_text("started").value_or("");
+  pass.ended = json.optional_text("ended").value_or("");
+  if (json.holds("worn")) pass.worn = json.texts("worn");
+}
+
 }  // namespace
 
 int GpuPass::code() const {
@@ -91,12 +105,66 @@ int NodeRun::code() const {
 void NodeRun::write() const {
   ordered_json list = ordered_json::array();
   for (const Gpu& gpu : gpus) list.push_back(json_of(gpu));
-  const ordered_json json{{"schema", "ridgebench.node/1"},    {"node", node_name()},
-                          {"hostname_hash", hostname_hash()}, {"version", build_info::version},
-                          {"command_line", command_line},     {"started", started},
-                          {"ended", nullable(ended)},         {"exit", nullable(exit)},
-                          {"budget_s", nullable(budget_s)},   {"gpus", list}};
-  write_atomically(folder / "node.json", json_lines(json, 2) + "\n");
+  const ordered_json json{{"schema", kNodeSchema},
+                          {"node", node_name()},
+                          {"hostname_hash", hostname_hash()},
+                          {"version", build_info::version},
+                          {"command_line", command_line},
+                          {"started", started},
+                          {"resumed", resumed},
+                          {"ended", nullable(ended)},
+                          {"interrupted", interrupted},
+                          {"exit", nullable(exit)},
+                          {"budget_s", nullable(budget_s)},
+                          {"gpus", list}};
+  write_atomically(folder / kNodeFile, json_lines(json, 2) + "\n");
+}
+
+NodeRun read_node_run(const std::filesystem::path& folder) {
+  const std::string path = (folder / kNodeFile).string();
+  if (!std::filesystem::exists(path)) {
+    throw UsageError(fmt::format("{} holds no {}; allowed: the folder of a `run --concurrent`",
+                                 folder.string(), kNodeFile));
+  }
+  const std::string text = read_file(path);
+  const nlohmann::json raw = parse_json(text, path);
+  const JsonObject json(raw, path);
+  if (json.text("schema") != kNodeSchema) json.reject("schema", kNodeSchema);
+  if (json.text("version") != build_info::version) json.reject("version", build_info::version);
+  if (json.text("hostname_hash") != hostname_hash()) {
+    json.reject("hostname_hash", "that of this node, " + hostname_hash());
+  }
+  NodeRun run{.folder = folder,
+              .command_line = json.texts("command_line"),
+              .budget_s = json.optional_number("budget_s", {0, 1e9}),
+              .gpus = {},
+              .started = json.text("started"),
+              .ended = {},
+              .exit = {}};
+  if (json.holds("resumed")) run.resumed = json.texts("resumed");
+  const ordered_json ordered = parse_ordered(text);
+  const std::vector<JsonObject> gpus = json.objects("gpus");
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    static_cast<void>(gpus[i].text("device"));
+    ordered_json facts = ordered.at("gpus").at(i);
+    facts.erase("passes");
+    Gpu& gpu = run.gpus.emplace_back(gpu_of(facts));
+    const JsonObject passes = gpus[i].object("passes");
+    for (const Pass pass : kPasses) {
+      read_pass_into(gpu.at(pass), passes.object(std::string(name(pass)).c_str()));
+    }
+  }
+  return run;
+}
+
+void require_same_gpus(const NodeRun& run, const std::vector<Gpu>& now) {
+  for (const Gpu& gpu : run.gpus) {
+    const auto same = std::ranges::find(now, gpu.device(), &Gpu::device);
+    if (same != now.end() && same->facts == gpu.facts) continue;
+    throw UsageError(fmt::format(
+        "{}: {} was {}, now it is {}; allowed: the same GPUs", (run.folder / kNodeFile).string(),
+        gpu.device(), json_line(gpu.facts), same == now.end() ? "absent" : json_line(same->facts)));
+  }
 }
 
 std::vector<Gpu> find_node_gpus(const std::string& device) {

@@ -36,6 +36,8 @@ struct GpuPass {
   std::string reason;       // why it is not done
   std::string started;      // RFC 3339; of the loaded pass, when all began; empty: not yet
   std::string ended;
+  // What its run recorded of counters of faults that grew (harness/results/worn.hpp).
+  std::vector<std::string> worn = {};
 
   // The pass's part in the exit code of the command.
   [[nodiscard]] int code() const;
@@ -58,14 +60,25 @@ struct NodeRun {
   std::optional<double> budget_s;
   std::vector<Gpu> gpus;
   std::string started;
-  std::string ended;        // empty: not yet
-  std::optional<int> exit;  // of the command
+  std::vector<std::string> resumed = {};  // when the run was taken up again
+  std::string ended;                      // empty: not yet
+  bool interrupted = true;                // by a signal, until the end says that it was not
+  std::optional<int> exit;                // of the command
 
+  [[nodiscard]] bool is_resumed() const { return !resumed.empty(); }
   // The largest code of the GPUs, because a scheduler reports the largest of a job.
   [[nodiscard]] int code() const;
   // Writes node.json, whole or not at all. Throws StorageError.
   void write() const;
 };
+
+// Reads node.json of a run that is to go on. Passes that are done stay, and the others wait again.
+// Throws UsageError for a folder without it, and for another version of the program or another
+// node.
+NodeRun read_node_run(const std::filesystem::path& folder);
+
+// Throws UsageError if a GPU of the run is not among those that this node has now.
+void require_same_gpus(const NodeRun& run, const std::vector<Gpu>& now);
 
 // Finds the GPUs in a process of its own: this process never uses the driver, which may hang.
 // `device` names one of them; empty: all. Throws UsageError for a device that is not a GPU of this

@@ -143,6 +143,9 @@ std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
       if (const auto moved = all.moved[static_cast<std::size_t>(pass)][i]; moved > 0)
         text += fmt::format("{} {}: CONTROL MOVED: {} ceilings; results of this pass drifted\n",
                             gpu.device(), name(pass), moved);
+      for (const std::string& worn : gpu.at(pass).worn) {
+        text += fmt::format("WORN {}: {}\n", name(pass), printable(worn));
+      }
       if (gpu.at(pass).reason.empty()) continue;
       text += fmt::format("{} {}: {}\n", gpu.device(), name(pass), printable(gpu.at(pass).reason));
     }

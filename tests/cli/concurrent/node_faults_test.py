@@ -1,10 +1,12 @@
 """What a GPU that hangs, is lost or fails, and the end of the command, cost the other GPUs of a node."""
 
+import fcntl
+import json
 import os
 import signal
 from pathlib import Path
 
-from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, ridgebench, wait_for_rows, wait_until
+from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, refused, ridgebench, wait_for_rows, wait_until
 from simulated_node import EIGHT, PASSES, ROWS, Node, states_of
 
 
@@ -69,8 +71,15 @@ def test_ctrl_c_ends_all_and_keeps_finished_rows(tmp_path):
     assert "ridgebench: interrupted; finished rows are kept" in done.stderr
     assert (first / "records.jsonl").read_bytes().startswith(kept)
     assert node.states("isolated") == ["killed", "waiting", "waiting"]
-    assert node.read()["gpus"][0]["passes"]["isolated"]["reason"] == "interrupted"
-    assert ridgebench("run", "--resume", first, env=node.variables).returncode == OK
+    assert node.read()["gpus"][0]["passes"]["isolated"]["reason"] == "interrupted" and node.read()["interrupted"]
+    refused(ridgebench("run", "--resume", node.folder, env=node.variables), f"allowed: run --concurrent --resume {node.folder}")
+    resumed = node.resume()
+    assert resumed.returncode == OK, resumed.stderr
+    assert (first / "records.jsonl").read_bytes().startswith(kept)
+    assert node.states("isolated") == node.states("loaded") == ["done"] * 3
+    found = node.read()
+    assert (found["interrupted"], found["exit"], len(found["resumed"])) == (False, OK, 1)
+    node.check_sound(range(3))
 
 
 def test_the_processes_of_the_gpus_end_with_the_command(tmp_path):
@@ -82,7 +91,66 @@ def test_the_processes_of_the_gpus_end_with_the_command(tmp_path):
     process.kill()
     finish(process)
     wait_until(lambda: not processes_of(node.folder))
-    assert node.read()["ended"] is None and node.read()["exit"] is None
+    found = node.read()
+    assert found["ended"] is None and found["exit"] is None and found["interrupted"]
+
+
+def _finished(tmp_path, texts=EIGHT[:2]):
+    node = Node(tmp_path, texts)
+    assert node.run(*ROWS, "--budget", "2").returncode == OK
+    return node
+
+
+def test_only_passes_that_are_not_done_are_measured_again(tmp_path):
+    node = _finished(tmp_path)
+    before = {path: path.read_bytes() for path in node.folder.glob("*/*/environment.json")}
+    value = node.read()
+    value["gpus"][1]["passes"]["loaded"] |= {"state": "killed", "exit": None}
+    (node.folder / "node.json").write_text(json.dumps(value))
+    done = node.resume()
+    assert done.returncode == OK
+    assert "note: in the loaded pass 1 of 2 GPUs are done: the rest of the others' rows runs without their load" in done.stderr
+    changed = [path for path, text in before.items() if path.read_bytes() != text]
+    assert changed == [node.folder / "loaded" / "sim-1" / "environment.json"]
+    assert node.read()["gpus"][0] == value["gpus"][0] and node.states("loaded") == ["done", "done"]
+
+
+def test_a_run_that_cannot_go_on_is_refused_and_stays(tmp_path):
+    node = _finished(tmp_path)
+    kept = (node.folder / "node.json").read_text()
+    for change, words in (({"version": "0.0.1"}, ("version is", "0.0.1")), ({"hostname_hash": "0" * 16}, ("hostname_hash",)),
+                          ({"schema": "other/1"}, ("schema",))):  # fmt: skip
+        (node.folder / "node.json").write_text(json.dumps(json.loads(kept) | change))
+        refused(node.resume(), str(node.folder / "node.json"), *words)
+    (node.folder / "node.json").write_text(kept)
+    (tmp_path / "gpus.json").write_text(json.dumps({"*": ["seed=1"]}))
+    refused(node.resume(), "sim:1 was", "now it is absent", "the same GPUs")
+    refused(ridgebench("run", "--concurrent", "--resume", tmp_path), "holds no node.json", "run --concurrent")
+    refused(node.resume("--device", "sim:0"), "--device")
+    descriptor = os.open(node.folder, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    refused(node.resume(), "in use by another run")
+    os.close(descriptor)
+    assert (node.folder / "node.json").read_text() == kept and len(list(node.folder.glob("*/*/records.jsonl"))) == 4
+
+
+def test_a_command_that_a_gpu_refuses_leaves_the_folder_of_a_resumed_run(tmp_path):
+    node = _finished(tmp_path)
+    value = node.read()
+    value["gpus"][0]["passes"]["isolated"]["state"] = "killed"
+    (node.folder / "node.json").write_text(json.dumps(value))
+    node.variables["OMP_NUM_THREADS"] = "2"
+    refused(node.resume(), "OMP_NUM_THREADS")
+    assert len(list(node.folder.glob("*/*/records.jsonl"))) == 4
+
+
+def test_growing_row_remaps_of_a_gpu_are_named(tmp_path):
+    node = Node(tmp_path, [*EIGHT[:2], f"{EIGHT[2]},remaps=1"])
+    done = node.run(*ROWS, "--budget", "2")
+    assert done.returncode == OK
+    text = "sim:2 counted faults during the run: remapped_rows.uncorrected grew from 0 to 1"
+    assert [line for line in done.stdout.splitlines() if "WORN" in line] == [f"WORN isolated: {text}", f"WORN loaded: {text}"]
+    assert [[gpu["passes"][which]["worn"] for which in PASSES] for gpu in node.read()["gpus"]] == [[[], []], [[], []], [[text], [text]]]
 
 
 def test_a_failed_row_fails_its_gpu_and_is_named(tmp_path):

@@ -28,6 +28,9 @@ class Node:
     def run(self, *more):
         return ridgebench(*self.words(*more), env=self.variables)
 
+    def resume(self, *more):
+        return ridgebench("run", "--concurrent", "--resume", self.folder, *more, env=self.variables)
+
     def start(self, *more):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen([BINARY, *self.words(*more)], env=self.variables, **pipes)
