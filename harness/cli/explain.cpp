@@ -126,6 +126,7 @@ void print_row(const ExplainedRow& row) {
   }
   print_labelled("limit", limit_text(row));
   print_labelled("distance", distance_text(row));
+  if (row.energy) print_labelled("energy", row.energy->text());
   for (const Cause& cause : row.causes) {
     print_labelled(printable(cause.code),
                    cause.evidence +

@@ -42,7 +42,7 @@ std::optional<double> stolen_share(const nlohmann::ordered_json& environment,
 std::vector<RunCondition> conditions_in(const nlohmann::ordered_json& environment) {
   std::vector<RunCondition> conditions;
   for (const nlohmann::ordered_json& one : value_at(environment, "/conditions")) {
-    conditions.push_back({text_at(one, "/code"), text_at(one, "/text")});
+    conditions.push_back({text_at(one, "/code"), text_at(one, "/text"), text_at(one, "/device")});
   }
   return conditions;
 }
@@ -101,6 +101,7 @@ class Explainer {
                      .ridge = judged.ridge()};
     if (!has_time(r.status) || !r.time) return row;
     row.time_s = r.time->median;
+    row.energy = energy_of(r, judged.bound, run_->records);
     row.causes = causes_of(facts_of(r, judged));
     row.mover = mover_of(r, judged.bound, row.ridge);
     return row;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/results/explained/causes.hpp"
+#include "harness/results/explained/energy.hpp"
 #include "harness/results/judged/judged.hpp"
 
 namespace ridgebench {
@@ -27,6 +28,7 @@ struct ExplainedRow {
   std::optional<double> fraction_of_measured_roof = std::nullopt;
   std::optional<double> intensity = std::nullopt;
   std::optional<double> ridge = std::nullopt;
+  std::optional<RowEnergy> energy = std::nullopt;
   std::vector<Cause> causes = {};
   std::optional<std::string> mover = std::nullopt;
 };
@@ -62,6 +64,7 @@ inline constexpr KeyList kExplainedRowKeys{
     Key{"fraction_of_measured_roof", &ExplainedRow::fraction_of_measured_roof, "", "share of that roof", kNotNegative},
     Key{"intensity_flop_per_byte", &ExplainedRow::intensity, "FLOP/byte", "FLOPs over compulsory bytes", kNotNegative},
     Key{"ridge_flop_per_byte", &ExplainedRow::ridge, "FLOP/byte", "intensity from which arithmetic limits the row", kPositive},
+    Key{"energy", &ExplainedRow::energy, "", "of a row whose energy was recorded and which arithmetic or memory limits"},
     Key{"causes", &ExplainedRow::causes, "", "the most important first"},
     Key{"mover", &ExplainedRow::mover, "", "a change that would move the limit"},
 };

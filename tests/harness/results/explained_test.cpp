@@ -139,7 +139,64 @@ std::vector<Injected> injected_causes() {
                      run.environment["conditions"] = {{{"code", "busy"}, {"text", text}}};
                    }});
   }
+  for (const char* const text :
+       {"cuda:0 counted faults during the run: ecc_uncorrected grew", "x"}) {
+    all.push_back({"worn", [=](MadeUpRun& run) {
+                     run.environment["conditions"] = ordered_json::array(
+                         {{{"code", "worn"}, {"text", "of another"}, {"device", "cuda:99"}},
+                          {{"code", "worn"}, {"text", text}, {"device", "cuda:0"}}});
+                   }});
+  }
   return all;
+}
+
+Record ceiling_with_energy(const std::string& id, Resource saturates, double joules) {
+  Record r = healthy_row();
+  r.id = id;
+  r.role = Role::ceiling;
+  r.saturates = saturates;
+  r.flops = r.bytes = 1e12;
+  r.telemetry["window"]["energy_per_launch_j"] = joules;
+  return r;
+}
+
+MadeUpRun run_with_energy() {
+  MadeUpRun run;
+  run.records[0].telemetry["window"]["energy_per_launch_j"] = 0.2;  // 1.4e11 FLOP, 1e8 bytes
+  run.records.push_back(ceiling_with_energy("tensor_peak", Resource::tensor, 1.25));
+  run.records.push_back(ceiling_with_energy("hungry_peak", Resource::tensor, 2));
+  run.records.push_back(ceiling_with_energy("copy", Resource::memory, 400));
+  return run;
+}
+
+TEST(Explained, TheEnergyOfARowStandsBesideThatOfTheThriftiestCeiling) {
+  MadeUpRun run = run_with_energy();
+  std::optional<RowEnergy> energy = run.explained().rows.at(0).energy;
+  ASSERT_TRUE(energy);
+  EXPECT_DOUBLE_EQ(energy->work_per_joule, 7e11);
+  EXPECT_EQ(energy->ceiling, "tensor_peak");
+  EXPECT_DOUBLE_EQ(*energy->share(), 0.875);
+  EXPECT_EQ(energy->text(), "200 mJ a launch, 700 GFLOP a joule: 88 % of 800 GFLOP by tensor_peak");
+  run.limit = Limit::memory;
+  energy = run.explained().rows.at(0).energy;
+  ASSERT_TRUE(energy);
+  EXPECT_EQ(energy->ceiling, "copy");
+  EXPECT_DOUBLE_EQ(*energy->share(), 0.2);
+}
+
+TEST(Explained, ACeilingWithoutAComparableEnergyIsNoYardstick) {
+  MadeUpRun run = run_with_energy();
+  run.records[1].burst = true;
+  run.records[2].arithmetic = Format::fp8_e4m3;
+  std::optional<RowEnergy> energy = run.explained().rows.at(0).energy;
+  ASSERT_TRUE(energy);
+  EXPECT_FALSE(energy->share());
+  EXPECT_THAT(energy->text(), HasSubstr("no ceiling of the run has an energy"));
+  run.limit = Limit::launch;
+  EXPECT_FALSE(run.explained().rows.at(0).energy);
+  run.limit = Limit::compute;
+  run.records[0].telemetry["window"].erase("energy_per_launch_j");
+  EXPECT_FALSE(run.explained().rows.at(0).energy) << "none was recorded";
 }
 
 TEST(Explained, AHealthyRowHasNoCause) {
