@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Checks this tree on a machine with a GPU, by three commands of less than ten minutes each, without network. Each is
+# Checks this tree on a machine with a GPU, by four commands of less than ten minutes each, without network. Each is
 # complete in itself, and decides another question:
 #   scripts/gpu_check.sh right     is what the kernels compute right?
 #   scripts/gpu_check.sh picture   how fast is each of them? the runs behind figures and tables
 #   scripts/gpu_check.sh ratios    hand-written or library? the duels
+#   scripts/gpu_check.sh node      can this GPU be trusted? worn parts, bits before and after three minutes of load
 # Nothing is compiled there: `--pack` does that beforehand, on any machine with nvcc. A stage that hangs is stopped at its
 # limit, and what it measured so far stays. A second call of a command skips the stages that the first one finished. After
 # each stage all results so far are in one tar file, and a command's last output is the table of its stages.
@@ -114,7 +115,7 @@ run_stage() {
     return
   fi
   # The longest stage of each command shows the machine under load.
-  if [[ $name =~ ^(deep|quick|long)$ && -z $rehearse ]]; then
+  if [[ $name =~ ^(deep|quick|long|soak)$ && -z $rehearse ]]; then
     (sleep 30 && note_state under_load) &
     watcher=$!
   fi
@@ -155,7 +156,7 @@ prebuilt=${PREBUILT:-build/gpu_check/prebuilt}
 allowed="${commands// /, }, --build, --stages, --rehearse, --plan, --pack"
 while (($#)); do
   case $1 in
-    right | picture | ratios)
+    right | picture | ratios | node)
       [[ -z $command ]] || usage "two commands, $command and $1; allowed: one a call"
       command=$1
       ;;

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of the files that source this one
 # The commands of scripts/gpu_check.sh and their stages, in the order of what they decide.
-commands="right picture ratios"
+commands="right picture ratios node"
 # command, stage, limit in seconds, what it decides
 plan=(
   "right machine 5 whether program, driver and GPU fit together"
@@ -27,6 +27,11 @@ plan=(
   "ratios small 40 the ratios of 4096 cubed without overlapping launches"
   "ratios memory 145 the ratios of operations that memory limits, with the power limit"
   "ratios again 30 how far a second process is from the first one, and a technique from itself"
+  "node machine 5 whether program, driver and GPU fit together"
+  "node worn 20 what doctor says of worn parts, links and power limits"
+  "node bits 75 the bits of each row, and of each multiprocessor"
+  "node soak 280 whether three minutes of load leave every bit right, and no counter of faults grows"
+  "node bits_hot 75 whether the hot GPU computes the same bits as the cold one"
 )
 
 # print_plan COMMAND...

@@ -4,7 +4,7 @@ set -uo pipefail
 folder=$(dirname "${BASH_SOURCE[0]}")
 source scripts/tools.sh
 # shellcheck disable=SC1090,SC2154  # common.sh names the variables
-for file in common right picture ratios; do source "$folder/$file.sh"; done
+for file in common right picture ratios node; do source "$folder/$file.sh"; done
 
 stage_machine() {
   "$binary" info --json >"$work/info.json.new" && mv "$work/info.json.new" "$work/info.json" || return

@@ -16,6 +16,7 @@ STAGES = {
     "right": ["machine", "smoke", "deep", "large", "memcheck", "racecheck", "ceilings", "paths", "isolation", "counters"],
     "picture": ["machine", "quick", "lecture", "cold", "step", "drawn"],
     "ratios": ["machine", "long", "gelu", "scaled", "energy", "small", "memory", "again"],
+    "node": ["machine", "worn", "bits", "soak", "bits_hot"],
 }
 NEED_A_GPU = {"deep", "large", "memcheck", "racecheck", "isolation", "counters"}
 LIMIT = 580  # seconds of a command
@@ -143,6 +144,22 @@ def test_a_second_call_measures_only_what_is_missing(rehearsed):
     assert (cut.parent / "SHA256SUMS").exists() and whole.stat().st_mtime_ns == before
 
 
+def test_other_bits_after_the_soak_fail_the_node(packed, tmp_path):
+    folders = {"WORK": tmp_path / "work", "OUT": tmp_path / "out"}
+    first = gpu_check(packed, "node", "--rehearse", "--stages", "bits", **folders)
+    assert table(first) == {"bits": "ok"}, first.stderr
+    records = tmp_path / "work" / "bits" / "records.jsonl"
+    text = records.read_text()
+    bits = re.findall(r'"fingerprint":"([0-9a-f]{16})"', text)
+    same = gpu_check(packed, "node", "--rehearse", "--stages", "bits_hot", **folders)
+    assert table(same)["bits_hot"] == f"ok: equal bits in {len(bits)} rows", same.stderr
+    (tmp_path / "work" / "bits_hot.done").unlink()
+    records.write_text(text.replace(bits[0], "0123456789abcdef", 1))
+    found = gpu_check(packed, "node", "--rehearse", "--stages", "bits_hot", **folders)
+    assert found.returncode == 6
+    assert f"FAILED (6): FAILED: other bits after the soak than before in 1 of {len(bits)} rows" in table(found)["bits_hot"]
+
+
 @pytest.mark.parametrize("stage", ["lecture", "cold"])
 def test_a_stage_needs_no_other_one(packed, tmp_path, rehearsed, stage):
     """With the stage `quick` it takes the roofs from there."""
@@ -200,8 +217,8 @@ def test_results_of_another_program_are_not_continued(packed, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "a command is missing; allowed: right, picture, ratios"),
-        (["--quick"], "unknown argument '--quick'; allowed: right, picture, ratios, --build"),
+        ([], "a command is missing; allowed: right, picture, ratios, node"),
+        (["--quick"], "unknown argument '--quick'; allowed: right, picture, ratios, node, --build"),
         (["right", "ratios"], "two commands, right and ratios; allowed: one a call"),
         (["right", "--stages", "smoke,quick"], "unknown stage 'quick'; allowed: machine smoke deep"),
         (["--rehearse", "--stages", "smoke"], "--stages needs a command"),

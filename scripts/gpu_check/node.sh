@@ -1,0 +1,47 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # variables of the files that source this one
+# Stages of the command `node`: whether this GPU can be trusted. Equal bits in two runs, and in each launch of a soak.
+
+# What `doctor` reads of worn parts, links and power limits. A warning is an answer.
+stage_worn() {
+  "$binary" doctor --json >"$work/doctor.json.new" && mv "$work/doctor.json.new" "$work/doctor.json" || return
+  echo "gpu_check: $(grep -o '"status": *"warning"' "$work/doctor.json" | wc -l) warnings of doctor"
+}
+
+# Rows whose bits repeat, and the product of each multiprocessor.
+fingerprint() {
+  if [[ -n $rehearse ]]; then
+    measure "$1" --fingerprint "${rehearsal[@]}"
+  else
+    measure "$1" --fingerprint --profile quick --budget 50
+  fi
+}
+
+# bits_of FOLDER: id, choice and fingerprint of each row. Another choice adds in another order.
+bits_of() {
+  sed -nE 's/^\{"id":"([^"]*)".*"choice":("[^"]*"|null).*"fingerprint":"([0-9a-f]{16})".*/\1 \2 \3/p' "$work/$1/records.jsonl" | sort
+}
+
+stage_bits() { fingerprint bits; }
+
+# A GPU that computes other bits when it is hot than when it was cold is wrong.
+stage_bits_hot() {
+  fingerprint bits_hot || return
+  [[ -f $work/bits/SHA256SUMS ]] || skip "no stage bits to compare with"
+  local both odd
+  both=$(join -j 1 <(bits_of bits | sed 's/ /@/') <(bits_of bits_hot | sed 's/ /@/') | wc -l)
+  odd=$(join -j 1 <(bits_of bits | sed 's/ /@/') <(bits_of bits_hot | sed 's/ /@/') | awk '$2 != $3 { print $1 }')
+  if [[ -n $odd ]]; then
+    echo "FAILED: other bits after the soak than before in $(wc -l <<<"$odd") of $both rows, $(head -n 1 <<<"$odd") among them"
+    return 6
+  fi
+  ((both > 0)) || { echo "FAILED: no row of both runs has a fingerprint" && return 6; }
+  echo "gpu_check: equal bits in $both rows"
+}
+
+# A soak that was cut is counted as far as it came; the next call begins a new one.
+stage_soak() {
+  local folder=$work/soak minutes=3
+  [[ -z $rehearse ]] || minutes=0.02
+  [[ ! -e $folder ]] || mv "$folder" "$folder.cut.$EPOCHSECONDS"
+  "$binary" soak --device "$device" --minutes "$minutes" --out "$folder"
+}
