@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Is this node ready for work? For a readiness engine that calls a container and reads an exit code and JSON:
+#   scripts/contrib/readiness.sh FOLDER [MINUTES]
+# FOLDER is new, or absent, and keeps every result. The steps, of which a later one runs only if the earlier ones may end so:
+#   doctor   what NVML, the driver and the kernel say of each GPU, and the rules of RULES
+#   run      all GPUs of the node, each alone and all together, in BUDGET seconds: rates, and the bits of each multiprocessor
+#   soak     MINUTES (0) of load on the first GPU, every bit compared
+# One line of JSON on standard output: ready, exit, the code of each step (null: it did not run), and the folder.
+# Exit codes are those of ridgebench, the largest of the steps: 0 ready, 3 undecided, 4 slow, 6 wrong, 7 no GPU that works,
+# and 2 or 8 for a mistake of this check, which says nothing of the node.
+#   RIDGEBENCH  the program (default ridgebench)    RULES   file of rules for `doctor --rules`
+#   BUDGET      seconds of `run` (default 60)       DEVICE  one device, in place of every GPU
+set -u
+folder=${1-} minutes=${2:-0}
+program=${RIDGEBENCH:-ridgebench} rules=${RULES:-}
+if [[ -z $folder || $# -gt 2 || ! $minutes =~ ^[0-9]+([.][0-9]+)?$ ]]; then
+  echo "readiness.sh: allowed: readiness.sh FOLDER [MINUTES]" >&2
+  exit 2
+fi
+if [[ -e $folder/doctor.json ]] || ! mkdir -p "$folder" || [[ ! -w $folder ]]; then
+  echo "readiness.sh: $folder is no folder for new results; allowed: a new folder that can be written to" >&2
+  exit 2
+fi
+
+worst=0 doctor=null run=null soak=null
+# step NAME COMMAND...: its standard output is NAME.json or NAME.txt, and its standard error goes on.
+step() {
+  local code
+  "$program" "${@:2}" >"$folder/$1" </dev/null
+  code=$?
+  [[ $code -ne 127 && $code -ne 126 ]] || code=8  # no program
+  [[ $code -le 8 ]] || code=3                      # ended by a signal
+  [[ $code -le $worst ]] || worst=$code
+  return "$code"
+}
+
+step doctor.json doctor --json ${rules:+--rules "$rules"}
+doctor=$?
+if [[ $worst -eq 0 ]]; then
+  if [[ -n ${DEVICE:-} ]]; then
+    step run.txt run --device "$DEVICE" --fingerprint --budget "${BUDGET:-60}" --no-plot --out "$folder/run"
+  else
+    step run.txt run --concurrent --fingerprint --budget "${BUDGET:-60}" --out "$folder/run"
+  fi
+  run=$?
+fi
+if [[ $worst -eq 0 && ! $minutes =~ ^0+([.]0+)?$ ]]; then
+  step soak.json soak --json --device "${DEVICE:-cuda:0}" --minutes "$minutes" --out "$folder/soak"
+  soak=$?
+fi
+ready=$([[ $worst -eq 0 ]] && echo true || echo false)
+escaped=${folder//\\/\\\\}
+printf '{"ready":%s,"exit":%d,"doctor":%s,"run":%s,"soak":%s,"folder":"%s"}\n' \
+  "$ready" "$worst" "$doctor" "$run" "$soak" "${escaped//\"/\\\"}"
+exit "$worst"

@@ -1,0 +1,71 @@
+"""scripts/contrib/readiness.sh: one line of JSON and one exit code for a readiness engine."""
+
+import json
+import subprocess
+
+import pytest
+from command_line import BINARY, ROOT, environment
+
+SCRIPT = ROOT / "scripts" / "contrib" / "readiness.sh"
+# A program whose steps end as the variables say.
+PROGRAM = """#!/bin/bash
+echo "$*" >>"$CALLS"
+case $1 in doctor) exit "${DOCTOR:-0}" ;; run) exit "${RUN:-0}" ;; soak) exit "${SOAK:-0}" ;; esac
+"""
+
+
+def ready(folder, *words, **variables) -> tuple[int, dict, str]:
+    done = subprocess.run([SCRIPT, folder, *words], env=environment(**variables), capture_output=True, text=True, check=False)
+    assert done.stdout.count("\n") == 1, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["exit"] == done.returncode and answer["ready"] is (done.returncode == 0)
+    return done.returncode, answer, done.stderr
+
+
+@pytest.fixture(name="stand_in")
+def stand_in_fixture(tmp_path):
+    (tmp_path / "ridgebench").write_text(PROGRAM)
+    (tmp_path / "ridgebench").chmod(0o755)
+    return {"RIDGEBENCH": str(tmp_path / "ridgebench"), "CALLS": str(tmp_path / "calls")}
+
+
+@pytest.mark.parametrize(("codes", "minutes", "expected"), [
+    ({}, "0", (0, 0, 0, None)), ({}, "3", (0, 0, 0, 0)), ({"DOCTOR": "7"}, "3", (7, 7, None, None)), ({"RUN": "6"}, "3", (6, 0, 6, None)),
+    ({"SOAK": "4"}, "0.5", (4, 0, 0, 4)), ({"RUN": "137"}, "0", (3, 0, 3, None)),
+])  # fmt: skip
+def test_the_worst_step_decides_and_ends_the_check(codes, minutes, expected, stand_in, tmp_path):
+    folder = tmp_path / 'node "1"'
+    code, answer, _ = ready(folder, minutes, **stand_in, **codes)
+    assert (code, answer["doctor"], answer["run"], answer["soak"]) == expected
+    assert answer["folder"] == str(folder)
+
+
+def test_rules_and_budget_reach_the_program(stand_in, tmp_path):
+    ready(tmp_path / "out", "2", **stand_in, RULES="rules.json", BUDGET="9")
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[0] == "doctor --json --rules rules.json" and "--concurrent --fingerprint --budget 9" in calls[1]
+    assert calls[2].startswith("soak --json --device cuda:0 --minutes 2 ")
+
+
+def test_a_device_that_is_well_is_ready(tmp_path):
+    driver = {"CUDA_VISIBLE_DEVICES": ""}  # doctor judges this machine
+    code, answer, said = ready(tmp_path / "out", "0.02", RIDGEBENCH=str(BINARY), DEVICE="sim:units=2", BUDGET="1", **driver)
+    assert code == 0, said
+    assert json.loads((tmp_path / "out" / "soak.json").read_text())["mismatches"] == 0
+    assert (tmp_path / "out" / "run" / "records.jsonl").exists() and answer["soak"] == 0
+
+
+@pytest.mark.parametrize("words", [(), ("out", "many"), ("out", "1", "2")])
+def test_other_words_are_refused(words, tmp_path):
+    done = subprocess.run([SCRIPT, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "") and "allowed: readiness.sh FOLDER [MINUTES]" in done.stderr
+
+
+def test_a_folder_with_results_is_refused(stand_in, tmp_path):
+    ready(tmp_path / "out", **stand_in)
+    done = subprocess.run([SCRIPT, tmp_path / "out"], env=environment(**stand_in), capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "a new folder" in done.stderr
+
+
+def test_a_missing_program_is_a_mistake_of_the_check(tmp_path):
+    assert ready(tmp_path / "out", RIDGEBENCH=str(tmp_path / "absent"))[0] == 8
