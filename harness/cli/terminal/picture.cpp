@@ -16,7 +16,7 @@
 namespace ridgebench {
 namespace {
 
-using Rows = std::vector<const Record*>;
+using RecordList = std::vector<const Record*>;
 
 bool verified(const Record& r) { return r.role == Role::kernel && r.status == Status::ok; }
 
@@ -45,15 +45,15 @@ auto worth(const Record& r, const Standing& standing) {
 }
 
 // The best row of each operation and format, with the formats in the order of their rank.
-std::map<std::string, Rows> best_rows(const Rows& rows, const Standing& standing) {
+std::map<std::string, RecordList> best_rows(const RecordList& rows, const Standing& standing) {
   std::map<std::string, std::map<std::string, const Record*>> best;
   for (const Record* r : rows) {
     const Record*& known = best[r->op][r->format.name()];
     if (known == nullptr || worth(*r, standing) > worth(*known, standing)) known = r;
   }
-  std::map<std::string, Rows> sorted;
+  std::map<std::string, RecordList> sorted;
   for (const auto& [op, formats] : best) {
-    Rows& found = sorted[op];
+    RecordList& found = sorted[op];
     for (const auto& [format, r] : formats) found.push_back(r);
     std::ranges::stable_sort(found, {}, [](const Record* r) { return rank(r->format); });
   }
@@ -61,11 +61,11 @@ std::map<std::string, Rows> best_rows(const Rows& rows, const Standing& standing
 }
 
 // The first format of every operation, and the next ones as far as there is room for all.
-std::set<const Record*> choose(const Rows& rows, const Standing& standing) {
-  const std::map<std::string, Rows> best = best_rows(rows, standing);
+std::set<const Record*> choose(const RecordList& rows, const Standing& standing) {
+  const std::map<std::string, RecordList> best = best_rows(rows, standing);
   std::set<const Record*> chosen;
   for (std::size_t round = 0; round < kMostPoints; ++round) {
-    Rows next;
+    RecordList next;
     for (const auto& [op, found] : best) {
       if (round < found.size()) next.push_back(found[round]);
     }
@@ -78,10 +78,10 @@ std::set<const Record*> choose(const Rows& rows, const Standing& standing) {
 }
 
 // The steady rows, or all where none is steady.
-Rows drawable(const std::vector<Record>& records, std::size_t& without_intensity) {
+RecordList drawable(const std::vector<Record>& records, std::size_t& without_intensity) {
   const bool steady = std::ranges::any_of(
       records, [](const Record& r) { return verified(r) && r.regime == Regime::steady; });
-  Rows rows;
+  RecordList rows;
   for (const Record& r : records) {
     if (!verified(r) || (steady && r.regime != Regime::steady)) continue;
     if (r.intensity_flop_per_byte().value_or(0) > 0 && r.flops_per_s().value_or(0) > 0) {
@@ -139,7 +139,7 @@ std::vector<FlatRoof> flat_roofs(const Roofs& roofs, const std::vector<FormatPai
 
 // The bandwidth of the traffic of the row with the highest intensity, whose ridge the picture
 // shows. Without rows, that of a square product: two matrices are read and one is written.
-void add_bandwidth(RooflinePicture& picture, const Roofs& roofs, const Rows& rows) {
+void add_bandwidth(RooflinePicture& picture, const Roofs& roofs, const RecordList& rows) {
   constexpr double written_by_a_product = 1.0 / 3;
   const auto last = std::ranges::max_element(
       rows, {}, [](const Record* r) { return r->intensity_flop_per_byte(); });
@@ -155,7 +155,7 @@ void add_bandwidth(RooflinePicture& picture, const Roofs& roofs, const Rows& row
 RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
                            const std::vector<Record>& records, const Standing& standing) {
   RooflinePicture picture{.title = title};
-  const Rows rows = drawable(records, picture.without_intensity);
+  const RecordList rows = drawable(records, picture.without_intensity);
   const std::set<const Record*> chosen = choose(rows, standing);
   std::vector<FormatPair> formats;
   for (const Record* r : rows) {
