@@ -47,10 +47,10 @@ def boxes_of(kernel) -> tuple[int, int]:
     return int(rows), int(boxes)
 
 
-def test_split_k_has_a_kernel_of_128_columns_for_64_rows_in_every_format():
+def test_split_k_has_kernels_of_128_columns_for_64_and_128_rows_in_every_format():
     found = [boxes_of(kernel) for kernel in products(SPLIT_K)]
-    assert sorted(set(found)) == [(16, 1), (32, 1), (64, 1), (64, 2)]
-    assert len(found) == 7 * 4
+    assert sorted(set(found)) == [(16, 1), (32, 1), (64, 1), (64, 2), (128, 2)]
+    assert len(found) == 7 * 5
 
 
 def test_split_k_multiplies_every_box_and_waits_for_the_stage_before_alone():
@@ -73,7 +73,7 @@ def test_split_k_reads_16_bytes_of_several_blocks_before_it_adds():
         reads = [at for at, i in enumerate(body) if opcode(i) == LD]
         assert len(reads) == 8 and all(body[at].bits(73, 3) == 6 for at in reads), kernel.name
         first_add = next(at for at in range(reads[0], len(body)) if body[at].name == "FADD")
-        many = boxes_of(kernel)[0] == 64  # with fewer rows of C, ptxas uses fewer registers
+        many = boxes_of(kernel)[0] >= 64  # with fewer rows of C, ptxas uses fewer registers
         assert sum(at < first_add for at in reads) >= (6 if many else 2), kernel.name
 
 
