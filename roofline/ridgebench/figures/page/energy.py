@@ -135,7 +135,7 @@ def draw(view: View, theme: Theme) -> Figure:
     style_axes(axes, x, y, theme, most=6)
     _draw_lines(axes, known, theme)
     draw_paths(axes, rows, place, theme, arrow=False)
-    draw_points(axes, rows, place, view, theme, power=0)
+    draw_points(axes, rows, place, view.operations, theme, power=0)
     page.text(0.3, (bottom + top) / 2, "GFLOP per joule of the board", size=NORMAL, rotation=90, ha="center", va="center")
     name = "FLOP per byte (compulsory traffic of main memory)"
     page.text(WIDTH / 2, bottom - 0.33, name, size=NORMAL, ha="center", va="top")

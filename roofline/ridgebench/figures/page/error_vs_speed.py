@@ -153,7 +153,7 @@ def draw(view: View, theme: Theme) -> Figure:
         _style_errors(axes, view, y, edge, axes.get_position().height * figure.get_figheight())
         _name_rail(axes, [place[row.id][0] for row in own if not error_of(view, row)], x, theme)
         _draw_roundings(axes, view, own, theme)
-        draw_points(axes, own, place, view, theme, power=0)
+        draw_points(axes, own, place, view.operations, theme, power=0)
     what = "largest error of a typical output" if _rounded(view) else "largest error of an output"
     grid.name_axes(page, view, view.unit[0], what, top)
     return figure

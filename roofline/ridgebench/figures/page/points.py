@@ -22,7 +22,7 @@ from . import labels
 from .canvas import MARK, Canvas
 from .finding import best, compute_bound, named, share
 from .style import DIRECT, SMALL, Theme, blend, contrast, edge_dashes, fill, shape
-from .sweeps import sweeps
+from .sweeps import paths, sweeps
 
 _NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
 _LETTERED, _LETTER = 1.8, 0.66  # growth of the area of markers with letters; height of a letter in one
@@ -109,7 +109,7 @@ def _draw_segments(axes: Axes, segments: list[tuple[_Place, _Place]], **style: A
     axes.plot(xs, ys, **style)
 
 
-def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, power: int) -> None:
+def _draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, power: int) -> None:
     """Draws p10 to p90 of the samples on an axis that grows as time to the given power."""
     lines: dict[tuple[str, bool], list[tuple[_Place, _Place]]] = {}
     for row in rows:
@@ -121,17 +121,24 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
                       linewidth=0.9 if naive else 1.4, zorder=4.5, solid_capstyle="projecting")
 
 
-def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int,
-                size: float = MARKER, operations: Optional[list[str]] = None) -> None:
-    """Draws points with whiskers; `operations` choose shapes, by default those of the view. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
+def draw_points(axes: Axes, rows: list[Row], place: Places, operations: list[str], theme: Theme, power: int, size: float = MARKER) -> None:
+    """Draws points with whiskers; `operations` choose shapes. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
     ordered = sorted(rows, key=lambda row: (scene.layer(row), row.id))
     if power:
-        draw_whiskers(axes, ordered, place, theme, power)
-    operations = view.operations if operations is None else operations
+        _draw_whiskers(axes, ordered, place, theme, power)
     for op in operations:
         own = [row for row in ordered if row.op == op]
         if own:
             markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations), size)
+
+
+def draw_on(canvas: Canvas, rows: list[Row], operations: list[str], theme: Theme, size: float) -> None:
+    """Draws rates over intensities, a sweep as a path with an arrow, and keeps labels away from them."""
+    place: Places = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
+    draw_paths(canvas.axes, rows, place, theme, arrow=True)
+    draw_points(canvas.axes, rows, place, operations, theme, power=-1, size=size)
+    for path in paths(rows):
+        canvas.occupy([place[row.id] for row in path])
 
 
 def imported(view: View) -> list[Row]:

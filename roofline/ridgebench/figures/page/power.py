@@ -121,7 +121,7 @@ def _draw_panel(
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.tick_params(labelbottom=lowest)
     draw_paths(axes, rows, place, theme, arrow=False)
-    draw_points(axes, rows, place, view, theme, power=-1 if y else 0)
+    draw_points(axes, rows, place, view.operations, theme, power=-1 if y else 0)
     return axes
 
 

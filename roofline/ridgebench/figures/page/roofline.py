@@ -19,12 +19,10 @@ from .flat_labels import FlatLabel, draw_flat_labels, flat_label, flat_room
 from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
 from .panel import draw_panel
 from .panel_labels import name_sweeps, product_sweeps
-from .points import MARKER, Places, draw_paths, imported, name_points
-from .points import draw_points as draw_rows
+from .points import MARKER, draw_on, imported, name_points
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_caches, label_memory, label_ridges
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
-from .sweeps import paths
 
 PANEL_LEFT, _PANEL_WIDEST, _PANEL_GAP = 8.5, 5.2, 0.3  # inches; it begins further left where the axes end earlier
 _DASHED = "Dashed, with labels in italics: "
@@ -49,10 +47,10 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     return scene.limits(points, map(scene.lines, sources), scene.REFERENCE, view.unit[1])
 
 
-def _draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None:
+def _draw_ghosts(canvas: Canvas, view: View, theme: Theme) -> None:
     """Draws where a point would be by the counted traffic, joined to its own place."""
     for row, ghost in _ghosts(view):
-        (x, y), hue = place[row.id], theme.hue(row.format)
+        x, y, hue = row.intensity_flop_per_byte, row.flops_per_s / canvas.scale, theme.hue(row.format)
         canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
         canvas.axes.plot([ghost], [y], "o", color=hue, markerfacecolor="none", markersize=4,
                          alpha=0.6, zorder=4, gid="ghost")
@@ -61,13 +59,8 @@ def _draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> Non
 
 def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER,
                 operations: Optional[list[str]] = None) -> None:
-    rows = _placed(view)
-    place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
-    _draw_ghosts(canvas, view, place, theme)
-    draw_paths(canvas.axes, rows, place, theme, arrow=True)
-    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size, operations=operations)
-    for group in paths(rows):
-        canvas.occupy([place[row.id] for row in group])
+    _draw_ghosts(canvas, view, theme)
+    draw_on(canvas, _placed(view), view.operations if operations is None else operations, theme, size)
     canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))
 
 

@@ -21,13 +21,12 @@ from .key import STEP, draw_lines, draw_shapes
 from .multiples import panel_groups, panels_note, with_headroom
 from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
 from .panel_labels import label_flat
-from .points import Places, draw_paths, draw_whiskers, markers
+from .points import draw_on
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofs import Roofs, measured_roofs, memory_names, roofs_of, sheet_roofs
 from .runs import OneRun, changes, formats, operations, provenance, title
 from .runs_table import draw_fastest, draw_rates, run_theme
-from .style import NORMAL, SMALL, OneHue, Theme, shape
-from .sweeps import paths
+from .style import NORMAL, SMALL, OneHue, Theme
 from .tiles import column_width, make_tiles
 
 _MOST_REASONS = 12  # lines of rows that are not drawn
@@ -89,20 +88,6 @@ def _limits(panels: list[list[_Part]], sheets: list[Roofs], scale: float) -> tup
     return scene.limits(points, map(scene.lines, roofs), scene.REFERENCE, scale)
 
 
-def _draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, size: float) -> None:
-    """Draws the points and paths of one run."""
-    place: Places = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
-    draw_paths(canvas.axes, rows, place, theme, arrow=True)
-    if rows:
-        draw_whiskers(canvas.axes, rows, place, theme, power=-1)
-    for op in shapes:
-        own = [row for row in rows if row.op == op]
-        if own:
-            markers(canvas.axes, [place[row.id] for row in own], own, theme, shape(op, shapes), size)
-    for path in paths(rows):
-        canvas.occupy([place[row.id] for row in path])
-
-
 def _draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: Theme, size: float) -> None:
     """Draws an arrow from each case to the same case of the next run, where it changed: between the points, and below them."""
     edge = sqrt(size) / 2 + 0.5  # points from the centre of a marker to where an arrow begins or ends
@@ -116,7 +101,7 @@ def _draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: The
 def _draw_panel(canvas: Canvas, parts: list[_Part], shapes: list[str], alone: bool) -> None:
     """Draws roofs, points and ridges of all runs; a panel that is alone names its roofs, too."""
     for part in parts:
-        _draw_run(canvas, part.rows, shapes, part.theme, _SIZES[alone])
+        draw_on(canvas, part.rows, shapes, part.theme, _SIZES[alone])
         draw_roofs(canvas, part.roofs, _pen_of(part.theme), ridges=True)
     for part in parts:
         label_ridges(canvas, part.roofs, _pen_of(part.theme))

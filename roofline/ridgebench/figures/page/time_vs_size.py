@@ -90,6 +90,6 @@ def draw(view: View, theme: Theme) -> Figure:
             across(axes, floor * 1e3, color=theme.muted, linestyle=_FLOOR)
         _draw_bounds(axes, own, theme)
         draw_paths(axes, own, place, theme, arrow=False)
-        draw_points(axes, own, place, view, theme, power=1)
+        draw_points(axes, own, place, view.operations, theme, power=1)
     grid.name_axes(page, view, "compulsory traffic per launch, MB", "time per launch, ms", top)
     return figure
