@@ -148,7 +148,7 @@ TEST(MatmulBatch, PackedIsRightInBlocksAndBands) {
   for_each_host_technique("matmul", [&](const Implementation& implementation) {
     if (implementation.technique.pace == Pace::naive) return;
     for (const char* const text : {"m:193/n:521/k:600/b:2/lda:603/ldb:609/ldc:523",
-                                   "m:400/n:256/k:512/b:2/lda:528/ldb:544/ldc:272/layout:nn",
+                                   "m:200/n:256/k:512/b:2/lda:528/ldb:272/ldc:272/layout:nn",
                                    "m:193/n:300/k:133/b:3/lda:200/ldb:304/ldc:320/layout:tn"}) {
       expect_right(implementation, batch_shape(text), 0, true);
     }
