@@ -163,6 +163,12 @@ def of_a_batch(shape: Mapping[str, Any]) -> dict[str, Any]:
     return {name: shape[name] for name in _OF_A_BATCH if product and name in shape}
 
 
+def named_sizes(shape: Mapping[str, Any]) -> str:
+    """', b 8, lda 96' of a product and ', skew 1, empty 8' of attributes, which a size without names would confuse."""
+    attributes = {name: value for name, value in shape.items() if isinstance(value, float)}
+    return "".join(f", {name} {value:g}" for name, value in {**of_a_batch(shape), **attributes}.items())
+
+
 def shape_text(shape: Mapping[str, Any]) -> str:
     """The text form of {"m": 4096, "n": 1024}. The number of an attribute may be whole."""
     return "/".join(f"{name}:{str(value).removesuffix('.0')}" for name, value in shape.items())

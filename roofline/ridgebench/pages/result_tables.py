@@ -9,7 +9,7 @@ from ridgebench.base.units import and_more, digits, percent
 from ridgebench.data.doubts import UNSETTLED
 from ridgebench.data.judged import ABOVE_ROOF, RAISED
 from ridgebench.data.power_states import differ
-from ridgebench.data.records import Row, commit_of, date_of, of_a_batch
+from ridgebench.data.records import Row, commit_of, date_of, named_sizes, of_a_batch
 from ridgebench.data.view import OPERATIONS, ORDER, View, ordered
 
 MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp
@@ -93,11 +93,11 @@ def _cell(row: Optional[Row], unit: str, view: View) -> str:
 def size_text(shape: dict[str, Any]) -> str:
     """`1024³, nt`, `32768²`, `64 × 8192 × 8192, nt` or `536870912`; of a batch `64³, nt, b 8`."""
     more = of_a_batch(shape)
-    sizes = [str(value) for name, value in shape.items() if not isinstance(value, str) and name not in more]
+    sizes = [str(value) for name, value in shape.items() if not isinstance(value, (str, float)) and name not in more]
     equal = len(set(sizes)) == 1 and 2 <= len(sizes) <= 3
     text = sizes[0] + " ²³"[len(sizes) - 1] if equal else " × ".join(sizes)
     layout = f", {shape['layout']}" if "layout" in shape else ""
-    return text + layout + "".join(f", {name} {value}" for name, value in more.items())
+    return text + layout + named_sizes(shape)
 
 
 class _Step:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Iterable
 
-from ridgebench.data.records import Row, of_a_batch
+from ridgebench.data.records import Row, named_sizes, of_a_batch
 
 _EVERY = "n"  # the name of the size that all dimensions of a square shape share
 
@@ -27,16 +27,16 @@ def _sizes(row: Row) -> dict[str, float]:
 
 
 def _plain(row: Row) -> dict[str, float]:
-    """The dimensions of a row without a batch and leading dimensions."""
+    """The dimensions of a row without a batch, leading dimensions and attributes."""
     more = of_a_batch(row.shape)
-    return {name: value for name, value in _sizes(row).items() if name not in more}
+    return {name: value for name, value in _sizes(row).items() if name not in more and not isinstance(value, float)}
 
 
 def size_text(row: Row) -> str:
     """'n 128' of a square or a one-dimensional shape, else '2048×2048×128'; of a batch '128×64×64, b 8'."""
     own = [f"{value:.0f}" for value in _plain(row).values()]
     text = f"{_EVERY} {own[0]}" if len(set(own)) == 1 else "×".join(own)
-    return text + "".join(f", {name} {value}" for name, value in of_a_batch(row.shape).items())
+    return text + named_sizes(row.shape)
 
 
 def _small_first(row: Row) -> tuple:
@@ -50,7 +50,7 @@ def _kinds(row: Row) -> Iterable[tuple]:
     plain = _plain(row)
     if len(set(plain.values())) == 1:
         every = _EVERY if len(plain) > 1 else next(iter(plain))
-        yield row.series, texts, tuple(plain), tuple(of_a_batch(row.shape).items()), every
+        yield row.series, texts, tuple(plain), named_sizes(row.shape), every
     for name in own if len(own) > 1 else ():
         yield row.series, texts, tuple((other, value) for other, value in own.items() if other != name), name
 

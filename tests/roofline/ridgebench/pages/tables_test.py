@@ -26,6 +26,7 @@ def project(tmp_path: Path) -> Path:
         ({"m": 8, "n": 8, "k": 8, "b": 8, "layout": "nt"}, "8³, nt, b 8"),
         ({"m": 1, "n": 2, "k": 3, "b": 4, "lda": 5, "layout": "nn"}, "1 × 2 × 3, nn, b 4, lda 5"),
         ({"b": 2, "h": 4, "kv": 4, "s": 8, "d": 2}, "2 × 4 × 4 × 8 × 2"),
+        ({"m": 8, "n": 8, "eps": 1e-05}, "8², eps 1e-05"),
     ],
 )
 def test_a_size_names_a_batch_and_leading_dimensions(shape, text):

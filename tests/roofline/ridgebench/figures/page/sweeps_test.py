@@ -52,6 +52,8 @@ def test_a_batch_has_sweeps_of_its_own_and_its_size_is_named():
     assert size_text(plain[0]) == "n 16" and size_text(batched[0]) == "n 16, b 16"
     one = replace(plain[0], shape={"m": 2, "n": 4, "k": 8, "b": 3, "lda": 9, "layout": "nt"})
     assert size_text(one) == "2×4×8, b 3, lda 9"
+    grouped = replace(plain[0], shape={"m": 8, "n": 4, "k": 2, "g": 3, "skew": 0.5, "empty": 0.0})
+    assert size_text(grouped) == "8×4×2×3, skew 0.5, empty 0"
     growing = [replace(plain[0], id=str(b), shape={**plain[0].shape, "b": b}) for b in (2, 4, 8)]
     assert [(sweep.grows, len(sweep.rows)) for sweep in sweeps(growing)] == [("b", 3)]
 
