@@ -4,7 +4,7 @@
 # What `doctor` reads of worn parts, links and power limits. A warning is an answer.
 stage_worn() {
   "$binary" doctor --json >"$work/doctor.json.new" && mv "$work/doctor.json.new" "$work/doctor.json" || return
-  echo "gpu_check: $(grep -o '"status": *"warning"' "$work/doctor.json" | wc -l) warnings of doctor"
+  echo "gpu_check: warnings of doctor: $(grep -c '"status": *"warning"' "$work/doctor.json")"
 }
 
 # Rows whose bits repeat, and the product of each multiprocessor.
@@ -16,9 +16,10 @@ fingerprint() {
   fi
 }
 
-# bits_of FOLDER: id, choice and fingerprint of each row. Another choice adds in another order.
+# bits_of FOLDER: id with choice, a tab, and fingerprint of each row. Another choice adds in another order.
 bits_of() {
-  sed -nE 's/^\{"id":"([^"]*)".*"choice":("[^"]*"|null).*"fingerprint":"([0-9a-f]{16})".*/\1 \2 \3/p' "$work/$1/records.jsonl" | sort
+  sed -nE 's/^.*"id":"([^"]*)","op".*"choice":("[^"]*"|null).*"fingerprint":"([0-9a-f]{16})".*/\1 \2\t\3/p' "$work/$1/records.jsonl" |
+    sort -t $'\t' -k 1,1
 }
 
 stage_bits() { fingerprint bits; }
@@ -28,8 +29,8 @@ stage_bits_hot() {
   fingerprint bits_hot || return
   [[ -f $work/bits/SHA256SUMS ]] || skip "no stage bits to compare with"
   local both odd
-  both=$(join -j 1 <(bits_of bits | sed 's/ /@/') <(bits_of bits_hot | sed 's/ /@/') | wc -l)
-  odd=$(join -j 1 <(bits_of bits | sed 's/ /@/') <(bits_of bits_hot | sed 's/ /@/') | awk '$2 != $3 { print $1 }')
+  both=$(join -t $'\t' <(bits_of bits) <(bits_of bits_hot) | wc -l)
+  odd=$(join -t $'\t' <(bits_of bits) <(bits_of bits_hot) | awk -F '\t' '$2 != $3 { print $1 }')
   if [[ -n $odd ]]; then
     echo "FAILED: other bits after the soak than before in $(wc -l <<<"$odd") of $both rows, $(head -n 1 <<<"$odd") among them"
     return 6
