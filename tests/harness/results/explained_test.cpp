@@ -176,7 +176,7 @@ TEST(Explained, TheEnergyOfARowStandsBesideThatOfTheThriftiestCeiling) {
   EXPECT_DOUBLE_EQ(energy->work_per_joule, 7e11);
   EXPECT_EQ(energy->ceiling, "tensor_peak");
   EXPECT_DOUBLE_EQ(*energy->share(), 0.875);
-  EXPECT_EQ(energy->text(), "200 mJ a launch, 700 GFLOP a joule: 88 % of 800 GFLOP by tensor_peak");
+  EXPECT_EQ(energy->text(), "0.2 J a launch, 700 GFLOP a joule: 88 % of 800 GFLOP by tensor_peak");
   run.limit = Limit::memory;
   energy = run.explained().rows.at(0).energy;
   ASSERT_TRUE(energy);
