@@ -33,7 +33,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("results", type=Path, metavar="RESULTS_DIR", nargs="*",
                         help="several: one roofline of all of them, a hue for each; may be left out with --on")
     parser.add_argument("--roof", metavar="SHEET", action="append", default=[],
-                        help="overlay this data sheet, e.g. h100-sxm; may be repeated")
+                        help="overlay this data sheet; may be repeated")
     parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
                         help="also draw what `ridgebench import` made of another tool's file; may be repeated")
     parser.add_argument("--link", metavar="LINK", action="append", default=[],

@@ -1,8 +1,8 @@
 """The language of figures and slides. The code has their words in English; the catalogue zh.po has the Chinese of each.
 
 A msgid of the catalogue is an English text. A field such as {op} takes any words, and they are said in the same language. What other
-fields take stays: {ridge:#} a number with its unit, {format:1} one word, {device:=} a name. A text that the catalogue lacks stays English:
-names of devices, techniques and files, and what a record says.
+fields take stays: {ridge:#} a number with its unit, {format:1} one word, {device:=} a name; {formats:f} is a list of formats. A text that the
+catalogue lacks stays English: names of devices, techniques and files, and what a record says.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import matplotlib
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import FixedFormatter
+from matplotlib.ticker import FixedFormatter, Formatter, FuncFormatter
 
 from ridgebench.base.files import ResultsError
 
@@ -27,21 +27,22 @@ _LANGUAGES = (ENGLISH, _CHINESE)
 LATIN = "DejaVu Sans"  # Matplotlib ships it, so the layout is the same everywhere
 # Families with the characters, the first of which is used that Matplotlib finds. Of the file of Noto Sans CJK it sees the first face, JP.
 CHINESE_FAMILIES = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "Source Han Sans CN", "WenQuanYi Micro Hei",
-                     "WenQuanYi Zen Hei", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "SimHei")  # fmt: skip
+                    "WenQuanYi Zen Hei", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "SimHei")  # fmt: skip
 _NEW_FILES = re.compile(r"NotoSansCJK-(Regular|Bold)\.ttc$")
 _FALLBACK = (3, 6)  # the first Matplotlib that takes characters from a second font
 CATALOGUE = Path(__file__).with_name("zh.po")
 _ENTRY = re.compile(r'^msgid "((?:[^"\\]|\\.)*)"\nmsgstr "((?:[^"\\]|\\.)*)"$', re.MULTILINE)
-_FIELD = re.compile(r"\{(\w+)(?::([#=1]))?\}")
+_FIELD = re.compile(r"\{(\w+)(?::([#=1f]))?\}")
 _UNIT = r"(?:%|[kKMGTPnuµmpf]?(?:FLOP/s|FLOP|B/s|B|Hz|s|W|J)|[KMG]iB)"
 _NUMBER = rf"[-<~≈]?\d[\d.,]*(?:e[-+]?\d+)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*(?: ?{_UNIT})?(?![\w.]*[\w])"
 _HAN = "\u4e00-\u9fff"
-_START = r"[A-Z0-9]|[a-z]+\d"  # of a sentence; a format may begin one
+_START = r"[A-Z0-9]|--|[a-z]+\d"  # of a sentence; an option or a format may begin one
 _WORDS = rf"(?:(?![.!?] (?:{_START}))[^\n;])+?"  # of one sentence
-_TAKES = {"#": _NUMBER, "1": r"[^\s,;]+", "=": r"[^,;:\n]+?", None: _WORDS}
+_FORMATS = r"(?:(?:fp|bf|tf)\w+(?:, | and )?)+"
+_TAKES = {"#": _NUMBER, "1": r"[^\s,;]+", "f": _FORMATS, "=": r"[^,;:\n]+?", None: _WORDS}
 _LETTER = re.compile(r"[A-Za-z]")
-_CHINESE_TEXT = re.compile(f"[{_HAN}]")
 _MARKS = "，。；：、（）"
+_CHINESE_TEXT = re.compile(f"[{_HAN}{_MARKS}]")
 _TIGHT = re.compile(rf"(?<=[{_HAN}{_MARKS}]) +(?=[{_HAN}{_MARKS}])|(?<=[，。；：、（]) +| +(?=[，。；：、）])")  # a space that Chinese lacks
 _LOOSE = re.compile(rf"(?<=[{_HAN}])(?=[A-Za-z0-9<≈])|(?<=[A-Za-z0-9%²³])(?=[{_HAN}])")
 # What joins texts, and the same in Chinese; the first one that a text has splits it.
@@ -160,7 +161,7 @@ def _pattern(template: str) -> re.Pattern:
 def _entries(path: Path) -> list[_Entry]:
     """The templates with fields, those with the most words first."""
     fielded = sorted((one for one in catalogue(path) if _FIELD.search(one)), key=_literal, reverse=True)
-    return [_Entry(_pattern(one), frozenset(name for name, kind in _FIELD.findall(one) if kind), catalogue(path)[one]) for one in fielded]
+    return [_Entry(_pattern(one), frozenset(name for name, kind in _FIELD.findall(one) if kind and kind != "f"), catalogue(path)[one]) for one in fielded]
 
 
 @cache
@@ -174,11 +175,14 @@ def _split(text: str) -> Optional[str]:
     """The text in Chinese by its parts; None if no part is known."""
     sentences = _SENTENCE.split(text)
     if len(sentences) > 1:
-        return _joined(sentences, "")
+        return _joined(sentences, " ")
     if text.endswith("."):
         return _joined([text[:-1]], "", "。")
-    joint = next((joint for joint in _JOINTS if joint[0] in text), None)
-    return _joined(text.split(joint[0]), joint[1]) if joint else None
+    for joint, answer in _JOINTS:
+        parts = re.split(rf"{joint}(?![^()]*\))", text)  # not within brackets
+        if len(parts) > 1:
+            return _joined(parts, answer)
+    return None
 
 
 def _part(text: str) -> str:
@@ -210,13 +214,22 @@ def said(text: str) -> str:
     """A text in the language that figures are made in. One that is in Chinese stays."""
     if spoken_language() == ENGLISH or not _LETTER.search(text) or in_chinese(text):
         return text
-    return _chinese(CATALOGUE, text.replace("\u00a0", " "))
+    plain = text.replace("\u00a0", " ")
+    found = _chinese(CATALOGUE, plain)
+    return text if found == plain else found
 
 
 def for_script(template: str) -> tuple[str, str]:
     """A template for a page's script, which fills {fields}: in English, and in the language that figures are made in."""
     plain = template.replace(":#", "")
     return plain, plain if spoken_language() == ENGLISH else catalogue(CATALOGUE)[template]
+
+
+class _SaidFormatter(FuncFormatter):
+    """The texts of another formatter."""
+
+    def __init__(self, formatter: Formatter) -> None:
+        super().__init__(lambda value, place: said(formatter(value, place)))
 
 
 class Page(Figure):
@@ -227,15 +240,15 @@ class Page(Figure):
         self._language = spoken_language()
 
     def draw(self, renderer: object) -> None:
-        if self._language != ENGLISH:
-            with speaking(self._language):
+        with speaking(self._language):
+            if self._language != ENGLISH:
                 self._say()
-        super().draw(renderer)
+            super().draw(renderer)
 
     def _say(self) -> None:
-        for axes in self.axes:
-            for formatter in (axes.xaxis.get_major_formatter(), axes.yaxis.get_major_formatter()):
-                if isinstance(formatter, FixedFormatter):
-                    formatter.seq = list(map(said, formatter.seq))
+        for axis in (axis for axes in self.axes for axis in (axes.xaxis, axes.yaxis)):
+            formatter = axis.get_major_formatter()
+            if isinstance(formatter, (FixedFormatter, FuncFormatter)) and not isinstance(formatter, _SaidFormatter):
+                axis.set_major_formatter(_SaidFormatter(formatter))
         for text in self.findobj(Text):
             text.set_text(said(text.get_text()))

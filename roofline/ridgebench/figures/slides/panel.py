@@ -14,7 +14,7 @@ from ridgebench.figures.page.style import Theme
 from .layout import Layout
 
 # The space before a unit, which no line begins with.
-_UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;]|$))")
+_UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;，。；：、（]|$))")
 _STACK = 1.6  # lines of text from one stacked bar to the next
 _LEAST_BAR = 0.7  # inches: the bars are left out where the longest one would be shorter
 

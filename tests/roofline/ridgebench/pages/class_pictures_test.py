@@ -8,10 +8,11 @@ from ridgebench.figures.page.language import has_chinese_font
 from ridgebench.pages import class_pictures
 
 PICTURES = {"bits": "h100-sxm", "gelu": "h100-sxm", "batching": "h100-sxm", "matmul": "h100-sxm", "formats": "h100-sxm",
-            "devices": "h100-sxm h200"}  # fmt: skip
-CHINESE = PICTURES | {"passes": "h100-sxm", "state": "h100-sxm"}
+            "devices": "h100-sxm h200", "passes": "h100-sxm"}  # fmt: skip
+OTHERS = {"state": "napkin", "memory": "napkin", "activations": "napkin", "zones": "napkin", "tokens": "models"}  # on other pages than lecture.md
 FOLDERS = {"en": "docs", "zh": "docs/zh"}
-SHOWN = [("en", slug, sheets) for slug, sheets in PICTURES.items()] + [("zh", slug, sheets) for slug, sheets in CHINESE.items()]
+SHOWN = [("en", slug, sheets) for slug, sheets in (PICTURES | dict.fromkeys(OTHERS, "h100-sxm")).items()]
+SHOWN += [("zh", slug, sheets) for slug, sheets in (PICTURES | {"state": "h100-sxm"}).items()]
 
 
 @pytest.mark.parametrize("language, slug, sheets", SHOWN)
@@ -22,13 +23,14 @@ def test_the_class_shows_the_slide_of_today(language, slug, sheets):
     kept = (folder / class_pictures.FOLDER / f"{slug}.svg").read_text("utf-8")
     assert class_pictures.words(kept) == class_pictures.words(class_pictures.svg(slug, sheets, language)), "scripts/python.sh -m ridgebench tables"
     assert len(class_pictures.words(kept)) > 10
-    page = (folder / "lecture.md").read_text("utf-8")
+    page = (folder / f"{OTHERS.get(slug, 'lecture') if language == 'en' else 'lecture'}.md").read_text("utf-8")
     assert f"![{class_pictures.title(slug, sheets, language)}](pictures/class/{slug}.svg)" in page
 
 
 def test_no_picture_is_left_over():
-    for language, pictures in (("en", PICTURES), ("zh", CHINESE)):
-        assert {path.stem for path in (ROOT / FOLDERS[language] / class_pictures.FOLDER).iterdir()} == set(pictures)
+    for language, folder in FOLDERS.items():
+        kept = {path.stem for path in (ROOT / folder / class_pictures.FOLDER).iterdir()}
+        assert kept == {slug for shown_in, slug, _ in SHOWN if shown_in == language}
 
 
 def test_an_unknown_language_is_named():

@@ -23,6 +23,9 @@ CHARACTERISED = next(ROOT.glob("results/nvidia-h200/partial/*-characterise"))
 # Units and terms that Chinese texts write in Latin letters.
 TERMS = set("""FLOP FLOPs TFLOP GFLOP MFU HFU GB TB MB kB KiB MiB GiB GHz ms us ns fs ps pJ byte token SM FMA DRAM TLB L1 L2 L3 warp TMA ZeRO
     ReLU GeLU Matmul AdamW max Little ridgebench SHA GNU NVIDIA fp8 e4m3 e5m2""".split())
+# Names of operations, formats and devices that no record of the figure has.
+NAMES = set("""relu gelu dot matvec matmul fp32 tf32 fp16 bf16 int8 copy triad read write H100 H200 B200 SXM SXM5 HBM3 HBM3e nvlink4 ethernet
+    llama""".split())
 # What a record says in English stays: reasons, with the names of rows.
 RECORDED = re.compile(r"(?:enqueue|RIDGEBENCH_UNGATED|/pinned|runs kernels|launches took)")
 WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9_]+")
@@ -33,7 +36,7 @@ pytestmark = pytest.mark.skipif(not language.has_chinese_font(), reason="no font
 def strings(value) -> list[str]:
     """The texts of a record that are names: values without a space, and models of devices."""
     if isinstance(value, dict):
-        return [value["model"]] * isinstance(value.get("model"), str) + [name for item in value.values() for name in strings(item)]
+        return [str(value.get("model", ""))] + [name for item in value.values() for name in strings(item)]
     if isinstance(value, list):
         return [name for item in value for name in strings(item)]
     return [value] if isinstance(value, str) and " " not in value else []
@@ -59,7 +62,7 @@ def told(arguments: list[str], theme: str = "light"):
 
 
 def english_words(text: str, names: set[str]) -> list[str]:
-    known = TERMS | names
+    known = TERMS | NAMES | names
     return [] if RECORDED.search(text) else [word for word in WORD.findall(text) if word not in known and not text.endswith("…")]
 
 
@@ -69,13 +72,14 @@ def problems(figure, before: dict[int, str], names: set[str], least: float) -> l
         one, other = (Counter(NUMBER.findall(part)) for part in (before.get(id(text), ""), text.get_text()))
         if id(text) in before and one and one != other:
             found.append(f"{before[id(text)]} -> {text.get_text()}")
-    slanted = [text for text in visible_texts(figure) if text.get_rotation() not in (0, 90)]  # their boxes are larger than they are
-    return found + faults(figure, [text for text in visible_texts(figure) if text not in slanted], least)
+    # The box of a slanted text is larger than the text, and Matplotlib keeps numbers beyond the ends of an axis.
+    upright = [text for text in visible_texts(figure) if text.get_rotation() in (0, 90) and re.search(r"[^\d.,e+−-]", text.get_text())]
+    return found + faults(figure, upright, least)
 
 
 @pytest.mark.parametrize("folder", [H100, H200, CHARACTERISED], ids=["H100", "H200", "characterise"])
 def test_the_figures_of_published_runs_are_chinese_and_whole(folder):
-    names = names_of(folder) | {"HBM3e", "SXM", "SXM5", "H100", "H200", "copy", "triad", "read", "write"}
+    names = names_of(folder)
     drawn_names = []
     for name, figure, before in told([str(folder)]):
         drawn_names.append(name)
@@ -84,7 +88,7 @@ def test_the_figures_of_published_runs_are_chinese_and_whole(folder):
 
 
 def test_the_figures_of_two_runs_and_of_data_sheets_are_chinese():
-    names = names_of(H100) | names_of(H200) | {"HBM3e", "SXM", "SXM5", "H100", "H200", "copy", "triad", "read", "write"}
+    names = names_of(H100) | names_of(H200)
     for arguments in ([str(H100), str(H200), "--formats", "bf16"], ["--on", "h100-sxm", "--on", "h200"], ["--on", "h100-sxm", "--paper"]):
         for name, figure, before in told(arguments, "dark"):
             assert not problems(figure, before, names, 7.0 if "--paper" in arguments else 9.0), name
@@ -107,12 +111,12 @@ def test_a_word_that_the_catalogue_lacks_is_found(monkeypatch, tmp_path):
     entries = language.CATALOGUE.read_text("utf-8").split("\n\n")
     short.write_text("\n\n".join(entry for entry in entries if not entry.startswith('msgid "memory-bound"')), "utf-8")
     monkeypatch.setattr(language, "CATALOGUE", short)
-    found = [one for _, figure, before in told(["--on", "h100-sxm"]) for one in problems(figure, before, {"SXM", "H100"}, 9.0)]
+    found = [one for _, figure, before in told(["--on", "h100-sxm"]) for one in problems(figure, before, set(), 9.0)]
     assert found == ["memory-bound: memory-bound"] or set(found) == {"memory: memory-bound", "bound: memory-bound"}
 
 
 def test_the_slides_are_chinese_and_whole():
-    names = names_of(GOLDEN) | {"SXM", "H100", "H200", "B200", "nvlink4", "ethernet", "int8", "llama", "bf16", "fp16", "fp32", "tf32"}
+    names = names_of(GOLDEN)
     for arguments in (["--on", "h100-sxm"], [str(GOLDEN), "--on", "b200"]):
         with language.speaking("zh"):
             of = slides.deck_of(slides.parse(arguments))
@@ -122,6 +126,7 @@ def test_the_slides_are_chinese_and_whole():
                     before = {id(text): text.get_text() for text in figure.findobj(Text)}
                     figure.draw_without_rendering()
                 assert not problems(figure, before, names, 18.0), slide.slug
+                assert str(GOLDEN) in arguments or not any(text.get_text().endswith("…") for text in visible_texts(figure)), slide.slug
                 for told_ in map(language.said, (slide.title, slide.say, *slide.numbers)):
                     assert not english_words(told_, names), told_
 
@@ -143,13 +148,17 @@ def test_a_deck_is_chinese_and_its_notes_too(tmp_path):
     ("The bf16 tensor roof drifted during the run: its control moved by 3 %", "测量期间 bf16 张量核心屋顶发生漂移：其对照变化了 3 %"),
     ("Ridge 295", "脊点 295"),
     ("wgmma_tuned is 12 times as fast as naive", "wgmma_tuned 的速度是 naive 的 12 倍"),
-    ("NVIDIA H200 (cuda:0) · 2026-11-22 · method 1", "NVIDIA H200（cuda:0）· 2026-11-22 · 方法 1"),
+    ("NVIDIA H200 (cuda:0) · 2026-11-22 · method 1", "NVIDIA H200 (cuda:0) · 2026-11-22 · 方法 1"),
+    ("bf16 at the memory roof: ReLU, GeLU (all but fp8_e4m3, fp8_e5m2), dot", "bf16 到达内存屋顶：ReLU、GeLU（除 fp8_e4m3、fp8_e5m2 外）、dot"),
+    ("Each step adds one idea to matmul at n = 8192. 100 % is cublas, 732 TFLOP/s. --budget cut samples, so that the shares carry no claim.",
+     "每一步给 n = 8192 的 matmul 增加一个想法。100 % 是 cublas，732 TFLOP/s。--budget 截短了采样，因此比例不作结论。"),
+    ("out of memory", "out of memory"),
     ("a kernel of one's own", "a kernel of one's own"),
     ("", ""),
 ])
 def test_a_template_takes_its_fields(english, chinese):
     with language.speaking("zh"):
-        assert language.said(english).replace("） ·", "）·") == chinese
+        assert language.said(english) == chinese
         assert language.said(chinese) == chinese
     assert language.said(english) == english
 
