@@ -8,11 +8,12 @@ from ridgebench.figures.page.language import has_chinese_font
 from ridgebench.pages import class_pictures
 
 PICTURES = {"bits": "h100-sxm", "gelu": "h100-sxm", "batching": "h100-sxm", "matmul": "h100-sxm", "formats": "h100-sxm",
-            "devices": "h100-sxm h200", "passes": "h100-sxm"}  # fmt: skip
-OTHERS = {"state": "napkin", "memory": "napkin", "activations": "napkin", "zones": "napkin", "tokens": "models"}  # on other pages than lecture.md
+            "devices": "h100-sxm h200"}  # fmt: skip
+# Those on other pages than lecture.md.
+OTHERS = {"passes": "napkin", "state": "napkin", "memory": "napkin", "activations": "napkin", "zones": "napkin", "tokens": "models"}
 FOLDERS = {"en": "docs", "zh": "docs/zh"}
 SHOWN = [("en", slug, sheets) for slug, sheets in (PICTURES | dict.fromkeys(OTHERS, "h100-sxm")).items()]
-SHOWN += [("zh", slug, sheets) for slug, sheets in (PICTURES | {"state": "h100-sxm"}).items()]
+SHOWN += [("zh", slug, sheets) for slug, sheets in (PICTURES | {"passes": "h100-sxm", "state": "h100-sxm"}).items()]
 
 
 @pytest.mark.parametrize("language, slug, sheets", SHOWN)
