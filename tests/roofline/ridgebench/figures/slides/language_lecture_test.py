@@ -133,13 +133,13 @@ def test_the_slides_are_chinese_and_whole():
 
 def test_a_deck_is_chinese_and_its_notes_too(tmp_path):
     page, folder = tmp_path / "deck.html", tmp_path / "slides"
-    assert slides.main(["--on", "h100-sxm", "--lang", "zh", "--theme", "light", "-o", str(page)]) == OK
+    assert ridgebench("slides", "--on", "h100-sxm", "--lang", "zh", "--theme", "light", "-o", page).returncode == OK
     html = page.read_text("utf-8")
     assert '<html lang="zh">' in html and "<h2>ReLU 等待内存</h2>" in html and "<summary>备注</summary>" in html
     assert "'Slides CJK'" in html and len(html) < 4e6
     headings = re.findall(r"<h2>([^<]*)</h2>", html)
     assert len(headings) > 20 and all(map(language.in_chinese, headings))
-    assert slides.main(["--on", "h100-sxm", "--lang", "zh", "--out", str(folder)]) == OK
+    assert ridgebench("slides", "--on", "h100-sxm", "--lang", "zh", "--out", folder).returncode == OK
     assert "# 讲者备注" in (folder / "notes.md").read_text("utf-8")
 
 
