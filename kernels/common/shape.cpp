@@ -68,7 +68,7 @@ bool contains(std::span<const std::string> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Says why a dimension that other libraries have is none here.
+// Says why this operation lacks a dimension that other libraries have.
 std::string_view why_not(std::string_view label, std::span<const std::string> optional) {
   const bool batch = label == "batch" || label == "b";
   if (batch && contains(optional, "b")) return "; a batch of 8 is b:8";
@@ -102,7 +102,7 @@ Sizes ordered_sizes(std::string_view text, const Sizes& sizes,
       sizes.size() == 1 && (sizes.front().first.empty() || sizes.front().first == "n");
   if (!square && !sizes.empty() && sizes.front().first.empty()) {
     throw UsageError(
-        fmt::format("shape '{}' has sizes beside a number that stands for all of them", text));
+        fmt::format("shape '{}' has sizes beside a number that represents all of them", text));
   }
   Sizes ordered;
   for (const std::string& dimension : dimensions) {

@@ -87,7 +87,7 @@ def collect(folder: Path, now: Optional[datetime] = None, rules: Optional[Path] 
 
 
 def _add_recorded(found: list[Found], rules: Optional[Path]) -> bool:
-    """Adds what doctor says of the recorded health; False without a program that can tell."""
+    """Adds what doctor says of the recorded health; False without a program that has doctor."""
     try:
         health = judge_recorded((text for one in found for text in one.gpu.recorded), rules)
     except ResultsError:
