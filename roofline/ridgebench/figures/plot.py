@@ -115,7 +115,7 @@ def _refuse_options_of_runs(options: argparse.Namespace, folder: Path) -> None:
 
 
 def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
-    """The figures of data sheets alone, of one run, or of several together; asks about points that are too fast."""
+    """The figures of data sheets, of one run, or of several together; prints a question on points that are too fast."""
     if not options.results and options.style == "reference":
         raise ResultsError("--style reference draws the rows of a run; allowed: a results directory with it")
     if not options.results:

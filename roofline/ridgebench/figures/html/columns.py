@@ -83,7 +83,7 @@ def _rated(key: str, unit: str) -> Callable[[Row, View], str]:
 
 
 def _early(row: Row) -> str:
-    """Whether the steady launches of a row may overlap, which makes each of them look shorter than a single one."""
+    """Says if the steady launches of a row may overlap, which makes each of them look shorter than a single one."""
     if row.early and row.regime == "steady":
         return "launches may overlap"
     return f"unknown: {row.early_unknown}" if row.early_unknown else NONE

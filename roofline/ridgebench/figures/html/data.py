@@ -15,7 +15,7 @@ _DIGITS = 2  # of a px
 
 
 def _point(index: int, run: int, row: Row, content: Content, place: frame.Frame) -> dict[str, Any]:
-    """A row by the indexes that the filters know: run, format, operation, kind, regime; a: format of the arithmetic.
+    """A row by the indexes of the filters: run, format, operation, kind, regime; a: format of the arithmetic.
 
     x, y: its place in the picture.
     """
@@ -65,7 +65,7 @@ def _sources(content: Content, drawn: list[list[lines.Line]], names: list[list[l
 
 
 def _presets(content: Content) -> list[dict[str, Any]]:
-    """The views by the indexes that the filters know; a filter that is missing leaves all on."""
+    """The views by the indexes of the filters; a filter that is missing leaves all on."""
     found = []
     for one in presets(content):
         on = {"f": content.formats.index(one.format) if one.format else None,

@@ -1,4 +1,4 @@
-"""The time that each multiprocessor of a GPU takes for the same work, and which of them stand apart."""
+"""The time that each multiprocessor of a GPU takes for the same work, and the odd ones among them."""
 
 import math
 from statistics import median

@@ -1,4 +1,4 @@
-"""Points of other tools: their marker, and the question that a point above the roof asks."""
+"""Points of other tools: their marker, and the question that a point above the roof raises."""
 
 from math import inf
 
@@ -43,7 +43,7 @@ def _allowed(row: Row, roofs: Roofs) -> float:
 
 
 def questions(view: View, sources: list[Roofs]) -> list[str]:
-    """A line for each point above the roofs of every source, which asks how it was counted; after _MOST their number."""
+    """A line for each point above the roofs of every source, with the question how it was counted; after _MOST their number."""
     found = []
     for row in placed(view):
         roofs = [value for source in sources if (value := _allowed(row, source)) < inf]

@@ -45,7 +45,7 @@ _MARKS = "，。；：、（）"
 _CHINESE_TEXT = re.compile(f"[{_HAN}{_MARKS}]")
 _TIGHT = re.compile(rf"(?<=[{_HAN}{_MARKS}]) +(?=[{_HAN}{_MARKS}])|(?<=[，。；：、（]) +| +(?=[，。；：、）])")  # a space that Chinese lacks
 _LOOSE = re.compile(rf"(?<=[{_HAN}])(?=[A-Za-z0-9<≈])|(?<=[A-Za-z0-9%²³])(?=[{_HAN}])")
-# What joins texts, and the same in Chinese; the first one that a text has splits it.
+# Separators of texts, with the same in Chinese; the first one that a text has splits it.
 _JOINTS = (("\n", "\n"), (" · ", " · "), ("; ", "；"), (": ", "："), (" and ", "和"), (", ", "、"))
 _LIST = re.compile(r",? and |, ")
 _SENTENCE = re.compile(rf"(?<=[.!?]) (?={_START})")
@@ -133,7 +133,7 @@ def _unescaped(text: str) -> str:
 
 @cache
 def catalogue(path: Path) -> dict[str, str]:
-    """English and Chinese templates. Raises ResultsError if one stands twice."""
+    """English and Chinese templates. Raises ResultsError if the file has one twice."""
     pairs = [(_unescaped(one), _unescaped(other)) for one, other in _ENTRY.findall(path.read_text("utf-8"))]
     if len(found := dict(pairs)) < len(pairs):
         raise ResultsError(f"{path}: an entry stands twice")
@@ -146,7 +146,7 @@ def _literal(template: str) -> int:
 
 
 def _pattern(template: str) -> re.Pattern:
-    """What a template takes. Its first letter may be a capital one."""
+    """The fields of a template. Its first letter may be a capital one."""
     parts, end = [], 0
     for field in _FIELD.finditer(template):
         parts += [re.escape(template[end : field.start()]), f"(?P<{field.group(1)}>{_TAKES[field.group(2)]})"]

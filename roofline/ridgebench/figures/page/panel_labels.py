@@ -112,7 +112,7 @@ def _name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: b
 
 
 def _tops(view: View, op: str, origin: str) -> Optional[Row]:
-    """The fastest row of an operation; a naive one is none."""
+    """The fastest row of an operation that is not naive."""
     rows = [row for row in view.points if (row.op, row.origin) == (op, origin) and not row.naive]
     return best([row for row in rows if row.intensity_flop_per_byte], lambda row: row.flops_per_s)
 

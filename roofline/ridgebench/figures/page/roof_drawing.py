@@ -54,7 +54,7 @@ class Pen:
         return own if sharing == 1 or own != "solid" else (index * _DASHES, (_DASHES, _DASHES * (sharing - 1)))
 
     def stretches(self, ends: tuple[float, float], index: int, sharing: int) -> list[tuple[float, float]]:
-        """The parts of a flat roof's line: all of it, or every `sharing`-th stretch where dashes tell formats."""
+        """The parts of a flat roof's line: all of it, or every `sharing`-th stretch where dashes distinguish formats."""
         if sharing == 1 or not self.theme.letters or self.dash != "solid":
             return [ends]
         count = sharing * _STRETCHES

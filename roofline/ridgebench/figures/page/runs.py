@@ -66,7 +66,7 @@ def names(views: list[View], folders: list[Path]) -> list[str]:
 
 
 def make_runs(views: list[View], folders: list[Path]) -> list[OneRun]:
-    """Raises ResultsError for more runs than a figure can tell apart."""
+    """Raises ResultsError for more runs than a figure has marks."""
     if len(views) > _MOST:
         raise ResultsError(f"{len(views)} runs or devices in one figure; allowed: up to {_MOST}")
     return [OneRun(*one) for one in zip(views, names(views, folders), LETTERS)]

@@ -140,7 +140,7 @@ def subtitle(step: Step) -> str:
 
 
 def _device(found: StepFolder, step: Step) -> dict[str, Any]:
-    """What the environment says of the device of the step."""
+    """The device of the step in the environment."""
     return next((one for one in found.environment["devices"] if one["name"] == step.record["device"]), {})
 
 

@@ -99,13 +99,13 @@ THEMES = {
 
 
 def _format_dash(name: str) -> _Dashes:
-    """The line style that tells a format without its hue."""
+    """The line style of a format, which identifies it without its hue."""
     dashes = _FP8_DASHES if name.startswith("fp8") else _FORMAT_DASHES.get(name)
     return (0, dashes) if dashes else "solid"
 
 
 def _format_letter(name: str) -> str:
-    """The letter that tells a format without its hue: as BLAS names fp32 (S) and fp16 (H), 8 for fp8."""
+    """The letter of a format, which identifies it without its hue: as BLAS names fp32 (S) and fp16 (H), 8 for fp8."""
     return "8" if name.startswith("fp8") else _LETTERS.get(name, name[:1].upper())
 
 

@@ -22,7 +22,7 @@ class Sweep:
 
 
 def _sizes(row: Row) -> dict[str, float]:
-    """The dimensions of a row; a layout is none."""
+    """The dimensions of a row, without its layout."""
     return {name: value for name, value in row.shape.items() if not isinstance(value, str)}
 
 
@@ -63,7 +63,7 @@ def _grown(rows: list[Row]) -> list[Row]:
 def sweeps(rows: list[Row]) -> list[Sweep]:
     """The sweeps of each implementation, the longest first: all dimensions equal, or one grows and the others stay.
 
-    A sweep whose rows are all in longer ones is none: the rows of a grid would be joined twice.
+    A sweep whose rows are all in longer ones is left out: the rows of a grid would be joined twice.
     """
     groups: dict[tuple, list[Row]] = {}
     for row in sorted(rows, key=_small_first):

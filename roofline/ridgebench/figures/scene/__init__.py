@@ -1,1 +1,1 @@
-"""What is drawn where, in numbers: `page`, `slides` and `html` draw it."""
+"""The places of everything that a figure draws, in numbers: `page`, `slides` and `html` draw it."""

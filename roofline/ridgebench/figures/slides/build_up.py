@@ -80,7 +80,7 @@ def _ends(stage: Stage, marks: list[Mark], letter: str) -> None:
 
 
 def _kinds(stage: Stage, op: str, measured: bool) -> None:
-    """What hollow and filled points, of the shape of an operation, and thin roofs are."""
+    """The meaning of hollow and filled points, of the shape of an operation, and of thin roofs."""
     sign = shape(op, list(OPERATIONS))
     samples = [Sample("by the model", stage.hue, marker=sign, filled=False)]
     if measured:
@@ -149,7 +149,7 @@ def _roof(deck: Deck) -> Slide:
 
 
 def _numbers(deck: Deck, op: str) -> list[str]:
-    """What the model says of an operation, and what was measured."""
+    """The model's answer for an operation, and the measured one."""
     mark, seen = _known(deck, op), deck.measured(op)
     found = []
     for one, who in ((mark, "by the model"), (seen, f"measured ({seen.technique})" if seen else "")):

@@ -114,7 +114,7 @@ def _ridge_moves(first: Roof, roof: Roof) -> str:
 
 
 def _devices_title(roofs: list[tuple[str, Roof]]) -> str:
-    """What the device with the most distant ridge has and the first one lacks, in the longest form that fits."""
+    """The advantage of the device with the most distant ridge over the first one, in the longest form that fits."""
     (first_name, first), others = roofs[0], roofs[1:]
     name, roof = max(others, key=lambda one: abs(log(one[1].ridge / first.ridge)))
     whole = f"{name}: {_against(first, roof)} of {first_name}, so {_ridge_moves(first, roof)}"

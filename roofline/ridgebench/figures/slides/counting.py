@@ -64,7 +64,7 @@ def parts_of(answer: dict) -> list[tuple[str, float]]:
 
 
 def precision_of(on: str) -> str:
-    """What a device trains in: bf16, or fp32 where it has no bf16."""
+    """The training format of a device: bf16, or fp32 if it lacks bf16."""
     return "bf16" if "bf16" in find_sheet(on).peaks else "fp32"
 
 

@@ -20,7 +20,7 @@ _PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with te
 
 @dataclass(frozen=True)
 class Device:
-    """A device of the figure. `on` is the name that the binary knows its data sheet by."""
+    """A device of the figure. `on` is the name of its data sheet in the binary."""
 
     name: str
     sheet_roof: Optional[Roof] = None
@@ -30,7 +30,7 @@ class Device:
 
     @property
     def roof(self) -> Roof:
-        """What points are judged by: the measured roof, else the data sheet's."""
+        """The roof that judges the points: the measured one, else the data sheet's."""
         return self.measured_roof or self.sheet_roof  # type: ignore[return-value]
 
     @property

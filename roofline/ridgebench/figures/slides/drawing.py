@@ -1,4 +1,4 @@
-"""What figure and slides draw on a plane: roofs, regions, the ridge, points and paths."""
+"""Things that figure and slides draw on a plane: roofs, regions, the ridge, points and paths."""
 
 from dataclasses import replace
 from math import inf

@@ -24,7 +24,7 @@ from .scene import Scene, Shown, limits
 _EMPTY = 2.0  # decades of intensity right of the last point; the panel gets the room beyond them
 _OWN_FIRST = 3  # of the user's points whose names come before those of operations
 _HUES = (BLUE, VERMILLION, GREEN, PURPLE)
-# What the hue of a device says, once more by its line, in line widths.
+# The device once more, by its line as by its hue, in line widths.
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1)), (0, (2, 1, 1, 1)))
 
 
@@ -113,7 +113,7 @@ def own_flat(shown: Shown, unit: tuple[str, float]) -> str:
 
 
 def _wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
-    """Names points: some of the user's own, matmul's ends, the other operations; measured times where they stand alone."""
+    """Names points: some of the user's own, matmul's ends, the other operations; measured times that no prediction accompanies."""
     theme, own = plane.theme, scene.own_points
     for mark in own:
         plane.spot(mark.intensity, mark.rate, theme.ink, "*", size=1.6)

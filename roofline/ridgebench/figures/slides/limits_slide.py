@@ -36,13 +36,13 @@ def _assumed(deck: Deck) -> list[str]:
 
 
 def _capped(reasons: list[str]) -> str:
-    """What the driver says held the clock back; empty if it named nothing of the kind."""
+    """The driver's reason for a lower clock; empty if it named none."""
     named = [text for word, text in _CAPS.items() if any(word in reason for reason in reasons)]
     return f"The driver named {named[0]} as the reason." if named else ""
 
 
 def _earlier(stage: Stage, measured_path: list[Mark]) -> None:
-    """What the slides before this one drew."""
+    """The drawing of the slides before this one."""
     build_up.ground(stage)
     build_up.points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
     build_up.paths(stage, stage.deck.shown.path, measured_path, new=False)
@@ -71,7 +71,7 @@ def _from_sheet(deck: Deck) -> Slide:
 
 
 def _kept(deck: Deck, clock: Optional[float]) -> list[tuple[str, list[tuple[str, float, str]]]]:
-    """What the data sheet promises and the run reached: name of each pair, then name, value and text of both."""
+    """The data sheet's promises beside the run's results: name of each pair, then name, value and text of both."""
     sheet, roof = deck.device.sheet_roof, deck.device.measured_roof
     pairs = [("arithmetic", sheet.flops_per_s, roof.flops_per_s, deck.scene.rate),
              ("memory", sheet.bytes_per_s, roof.bytes_per_s, lambda value: rate(value, "B/s"))]

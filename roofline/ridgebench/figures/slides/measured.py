@@ -57,7 +57,7 @@ def pair(view: View, format_: str) -> Optional[tuple[Row, Row]]:
 def _sweep(view: View, format_: str, size_of: Callable[[Row], Optional[int]]) -> list[Mark]:
     """Matmul over its sizes by one technique in one regime: with the most sizes, hand-written, the fastest.
 
-    A technique far below the fastest one is none, even with more sizes: its path would bend below the roof.
+    A technique far below the fastest one does not count, even with more sizes: its path would bend below the roof.
     """
     paths: dict[tuple[str, str], dict[int, Row]] = {}
     for regime in ("steady", "cold", "warm"):

@@ -1,4 +1,4 @@
-"""What a device should reach: the points of operations by the model, all counted by the binary."""
+"""The points of operations by the model, which a device should reach, all counted by the binary."""
 
 from dataclasses import dataclass, replace
 from typing import Iterable, Optional
@@ -46,7 +46,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the model judges by: a data sheet that the binary knows, else the roofs of a run's rows, else the roof."""
+    """The roofs of the model: a data sheet of the binary, else the roofs of a run's rows, else the roof."""
 
     roof: Roof
     on: Optional[str] = None

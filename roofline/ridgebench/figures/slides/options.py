@@ -27,7 +27,7 @@ class UserPoint:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """What --formats names: types of files, and formats of numbers (none: the default one)."""
+    """The names of --formats: types of files, and formats of numbers (none: the default one)."""
 
     types: tuple[str, ...]
     numbers: tuple[str, ...]

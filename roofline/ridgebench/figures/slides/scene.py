@@ -1,4 +1,4 @@
-"""What a lecture figure or the slides show: devices, points and paths in one format."""
+"""The contents of a lecture figure or of the slides: devices, points and paths in one format."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -57,7 +57,7 @@ class Scene:
 
     @property
     def doubt(self) -> str:
-        """What puts the run in doubt, of its rows in this format; empty without a run."""
+        """The doubts on the run's rows in this format; empty without a run."""
         view = self.first.device.view
         return doubt(view.only(self.format)) if view else ""
 
@@ -143,7 +143,7 @@ def basis_of(device: Device, format_: str) -> Basis:
 
 
 def _at_size(basis: Basis, found: Mark, format_: str) -> Mark:
-    """What the model says of a measured point's work."""
+    """The model's answer for a measured point's work."""
     if basis.on:
         return model.mark(basis, found.op, found.shape, format_)
     limit = basis.limit(found.op)

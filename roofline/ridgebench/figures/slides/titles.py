@@ -61,7 +61,7 @@ def pair_title(pair: Optional[tuple[Mark, Mark]]) -> str:
 
 
 def pair_words(pair: Optional[tuple[Mark, Mark]]) -> str:
-    """What the times of ReLU and GeLU say."""
+    """The finding on the times of ReLU and GeLU."""
     same = "GeLU moves the same bytes as ReLU."
     longer = pair[1].seconds / pair[0].seconds if pair else 1.0
     if longer <= 1 + _SAME:
@@ -70,7 +70,7 @@ def pair_words(pair: Optional[tuple[Mark, Mark]]) -> str:
 
 
 def _product_finding(view: View, format_: str) -> str:
-    """What share of its limit the best matmul reaches; its rate alone where no limit stands firm."""
+    """The share of its limit that the best matmul reaches; only its rate if no limit is firm."""
     row = measured.best(view, format_, "matmul")
     if row is None or not view.may_head(row):
         return ""
@@ -85,7 +85,7 @@ def _product_finding(view: View, format_: str) -> str:
 
 
 def model_finding(scene: Scene) -> str:
-    """Which operations wait for memory, and from which n matmul does not."""
+    """The operations that wait for memory, and the n from which matmul does not."""
     shown = scene.first
     roof = shown.basis.roof
     waiting = [spoken(mark.op) for mark in shown.model if mark.waits]

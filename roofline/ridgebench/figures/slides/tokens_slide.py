@@ -34,7 +34,7 @@ class _Curve:
 
 
 def _products(on: str, format_: str, weights: str, tokens: list[int]) -> list[dict]:
-    """What the program says of the product at each number of tokens."""
+    """The program's answer on the product at each number of tokens."""
     stored = () if weights == format_ else ("--weights", weights)
     answer = ask("predict", "model", _MODEL, "--on", on, "--format", format_, *stored, "--context", "1",
                  "--batch", ",".join(map(str, tokens)))

@@ -103,12 +103,12 @@
     });
   }
 
-  // Whether a source is laid over the solid one and its own data sheet.
+  // True if a source is laid over the solid one and its own data sheet.
   const others = (index) =>
     !["solid", "off"].includes(state.sources[index]) && data.sources[index].run !== state.solid;
   const lineOf = (label) => data.sources[label.source].lines[label.line];
 
-  // Whether the line of a label has a name now. A small picture has room for the name of main memory alone.
+  // True if the line of a label has a name now. A small picture has room for the name of main memory only.
   function calls(label) {
     if (label.kind === "own") return state.sources[label.source] === "solid" && (frame.roomy || lineOf(label).kind === "memory");
     if (label.kind === "brief") return frame.roomy && others(label.source);
@@ -116,7 +116,7 @@
   }
   const inView = ({ y }) => down(y) >= frame.top && down(y) <= frame.floor;
 
-  // Whether all names of these flat roofs have room at the height of their lines.
+  // True if all names of these flat roofs have room at the height of their lines.
   function levelNames(flats) {
     const tall = (d3.max(flats, (label) => lineOf(label).label.length) || 0) * still.step, places = flats.map(({ y }) => down(y));
     const apart = d3.pairs(places, (one, other) => other - one >= tall);

@@ -44,7 +44,7 @@
     }
   };
 
-  // What `ridgebench WORDS` prints, its line on standard error, and its exit code.
+  // The output of `ridgebench WORDS`, its line on standard error, and its exit code.
   const ask = (words) => {
     [lines, problems] = [[], []];
     const code = model.ccall("answer", "number", ["string"], [JSON.stringify(words)]);
