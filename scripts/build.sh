@@ -45,7 +45,7 @@ cmake --build "$folder" --target "$target" --parallel "${CMAKE_BUILD_PARALLEL_LE
 # scripts/run.sh builds again where a source is newer than the program; a build that had nothing to link is as new.
 program=$folder/ridgebench
 if [[ -e $program && $started -nt $program ]]; then touch -r "$started" "$program"; fi
-# What was built, in one line.
+# The product of the build, in one line.
 fact() { sed -n "s/^const char\* const $1 = \"\(.*\)\";$/\1/p" "$folder/generated/harness/base/build_info.cpp"; }
 if [[ -e $program && -e $folder/generated/harness/base/build_info.cpp ]]; then
   cuda=$(fact cuda)

@@ -268,7 +268,7 @@ Operation matmul_operation() {
 
 namespace {
 
-// What every other product of two matrices starts from: one product, whose lines have no gaps.
+// The basis of every other product of two matrices: one product, whose lines have no gaps.
 Operation plain_product(const char* name) {
   Operation product = matmul_operation();
   product.name = name;

@@ -1,4 +1,4 @@
-// Which kind of attention or recurrence, and which network, each layer of a config.json has.
+// The kind of attention or recurrence, and the network, of each layer of a config.json.
 #pragma once
 
 #include <cstddef>

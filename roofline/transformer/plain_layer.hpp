@@ -1,6 +1,6 @@
-// Which models have plain layers only: RMSNorm, products of q, k and v without biases, a rotation
-// of whole heads, attention to all tokens before, the product of the output, an addition; then
-// RMSNorm, gate and up, SwiGLU, down, an addition.
+// The models that have plain layers only: RMSNorm, products of q, k and v without biases, a
+// rotation of whole heads, attention to all tokens before, the product of the output, an addition;
+// then RMSNorm, gate and up, SwiGLU, down, an addition.
 #pragma once
 
 #include <string>

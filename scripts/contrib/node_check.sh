@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Is this node healthy? Prints one line and ends with the codes of a Nagios plugin.
-#   node_check.sh [--gpus N] [--timeout SECONDS]    asks the driver (`ridgebench doctor`): a second
+#   node_check.sh [--gpus N] [--timeout SECONDS]    queries the driver (`ridgebench doctor`): a second
 #   node_check.sh --baseline FILE [--rows RE] ...   then also measures against a baseline: a minute
 # More options, after --, go to `ridgebench baseline check`. RIDGEBENCH names the program if it is not in PATH.
 #

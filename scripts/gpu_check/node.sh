@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of the files that source this one
 # Stages of the command `node`: whether this GPU can be trusted. Equal bits in two runs, and in each launch of a soak.
 
-# What `doctor` reads of worn parts, links and power limits. A warning is an answer.
+# The readings of `doctor` on worn parts, links and power limits. A warning is an answer.
 stage_worn() {
   "$binary" doctor --json >"$work/doctor.json.new" && mv "$work/doctor.json.new" "$work/doctor.json" || return
   echo "gpu_check: warnings of doctor: $(grep -c '"status": *"warning"' "$work/doctor.json")"

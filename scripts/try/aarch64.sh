@@ -37,7 +37,7 @@ case_aarch64_gcc() {
   local built=$SECONDS
   try_rows neoverse-n1 Neoverse-N1 armv8-a
   try_rows max,sve512=on 'ARM implementer 0x00 part 0x051' armv8-a+sve
-  # The emulator cannot do the following: start a copy of itself, tell sizes of caches, or give small stacks and huge pages.
+  # The emulator cannot do the following: start a copy of itself, report sizes of caches, or give small stacks and huge pages.
   local cannot='*DeathTest.*:CampaignTest.*:Process.ThreadsHaveStacks*:CpuDevice.AsksForHugePages'
   try_run --in /src "qemu-aarch64-static -cpu max,sve512=on build/tests/ridgebench_tests --gtest_brief=1 --gtest_filter='-$cannot'"
   try_says "builds without a warning; rows on NEON and on SVE, and the unit tests, in $((SECONDS - built)) s of emulation"

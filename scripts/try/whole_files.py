@@ -1,4 +1,4 @@
-"""Which files below a folder are half written: JSON, XML, HTML, PDF, PNG, tables, and temporary files."""
+"""Finds the files below a folder that are half written: JSON, XML, HTML, PDF, PNG, tables, and temporary files."""
 
 import json
 import re

@@ -24,7 +24,7 @@ std::string short_help(const std::string& help);
 // Returns the text in single quotes, as bash and zsh read it.
 std::string quoted(const std::string& text);
 
-// How bash or zsh sets variables to what may stand at a place.
+// How bash or zsh sets variables to the words that a place allows.
 struct ShellWriter {
   std::function<std::string(const Command&)> command;
   std::function<std::string(const CommandOption&)> value;

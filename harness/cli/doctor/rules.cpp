@@ -55,7 +55,7 @@ bool are_texts(const Facts& value) {
   return value.is_array() && !value.empty() && std::ranges::all_of(value, is_text);
 }
 
-// What a rule of this kind may be; empty if `value` is that.
+// The values that a rule of this kind may have; empty if `value` is one.
 std::string refusal(RuleKind kind, const Facts& value) {
   switch (kind) {
     case RuleKind::range:

@@ -1,6 +1,6 @@
-// Which GPU of a node computes other bits than its peers, and on which multiprocessor: the vote of
-// roofline/ridgebench/fleet/bits.py over the fingerprints of one node. All GPUs run one program on
-// one driver.
+// Finds the GPU of a node that computes other bits than its peers, and its multiprocessor: the vote
+// of roofline/ridgebench/fleet/bits.py over the fingerprints of one node. All GPUs run one program
+// on one driver.
 #pragma once
 
 #include <cstddef>

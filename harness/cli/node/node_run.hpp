@@ -36,7 +36,7 @@ struct GpuPass {
   std::string reason;       // why it is not done
   std::string started;      // RFC 3339; of the loaded pass, when all began; empty: not yet
   std::string ended;
-  // What its run recorded of counters of faults that grew (harness/results/worn.hpp).
+  // The counters of faults that grew, as its run recorded them (harness/results/worn.hpp).
   std::vector<std::string> worn = {};
 
   // The pass's part in the exit code of the command.

@@ -1,4 +1,4 @@
-// Which GPU of a node is odd in a row: the outlier rule of a fleet, applied to one node.
+// Finds the GPU of a node that is odd in a row: the outlier rule of a fleet, applied to one node.
 #pragma once
 
 #include <cstddef>

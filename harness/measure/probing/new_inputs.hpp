@@ -78,7 +78,7 @@ class NewInputs {
   [[nodiscard]] bool changes(std::size_t position) const;
   // Returns the outputs that launches on the chosen sets write and do not update.
   [[nodiscard]] std::vector<DeviceMemory::Region> outputs() const;
-  // What lies between the rows of these outputs.
+  // The elements between the rows of these outputs.
   [[nodiscard]] std::vector<DeviceMemory::Region> gaps() const;
   // Calls use(set, position) for each input that changes as a whole, and that launches only read.
   void for_each_replaced(auto use) const;

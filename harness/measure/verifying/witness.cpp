@@ -15,7 +15,7 @@ namespace {
 constexpr double kBeyondTheSample = 1.5;
 
 // Returns the other fast techniques of the case's operation, format and backend, libraries first.
-// A technique in another process is none: nothing would verify what it writes.
+// A technique in another process does not qualify: nothing would verify what it writes.
 std::vector<const Implementation*> candidates(const Case& c) {
   std::vector<const Implementation*> found;
   for (const auto& i : Registry::instance().implementations()) {

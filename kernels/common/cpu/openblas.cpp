@@ -43,7 +43,7 @@ std::string better_core(std::string_view core) {
 
 // A release that is older than the processor may not support it and choose a core type of an older
 // instruction set. The library is then loaded again with a better one, because a yardstick must be
-// at its best; a choice of the user's stands.
+// at its best; a choice of the user's is kept.
 SharedLibrary load_openblas() {
   // Fedora and its relatives have the library with OpenMP under a name of its own.
   const LibraryPlaces places{.names = {"libopenblaso.so.0", "libopenblas.so.0"},

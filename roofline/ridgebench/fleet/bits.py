@@ -1,4 +1,4 @@
-"""Which GPU computes other bits than its peers, and on which multiprocessor: a vote over the fingerprints of the rows.
+"""Finds the GPU that computes other bits than its peers, and its multiprocessor: a vote over the fingerprints of the rows.
 
 GPUs of one model that run one program with the same inputs leave the same bits in each row whose technique adds in one
 order. The product of each multiprocessor (`run --fingerprint`) has one result for each of them, and all are equal.

@@ -102,7 +102,7 @@ def _findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
 
 
 def during_run(environment: dict[str, Any], device: str) -> tuple[Health, ...]:
-    """What the program recorded of counters of faults that grew during a run (harness/results/worn.hpp)."""
+    """The counters of faults that grew during a run, as the program recorded them (harness/results/worn.hpp)."""
     worn = (one for one in environment.get("conditions") or () if one["code"] == "worn" and one.get("device") == device)
     return tuple(Health(one["severe"] is True, one_line(str(one["text"]))[:_LONGEST]) for one in worn)
 

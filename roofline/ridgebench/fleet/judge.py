@@ -31,7 +31,7 @@ from .states import (
 _LEAST_SHARE = 0.1  # of all GPUs: the GPUs of another model that are as many are a part of the site, and no slip
 _MOST_KEYS = 3  # that a text names
 _MODEL = "model"
-# What GPUs of one model must share for their bits to be equal. Power, clocks and ECC change no bits.
+# The properties that GPUs of one model must share for their bits to be equal. Power, clocks and ECC change no bits.
 _PROGRAM = ("version", "commit")
 _INPUTS = ("driver", "cuda", "cublas", "isa", "threads", VARIABLES, *HARD)
 

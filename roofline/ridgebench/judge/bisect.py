@@ -17,7 +17,7 @@ _SIDES = {gate.WORSE: BAD, gate.SAME: GOOD, gate.BETTER: GOOD}
 
 @dataclass(frozen=True)
 class CommitVerdict:
-    """What is known of a commit. Changes are of time against the good commit, as shares; None if it was not timed."""
+    """The facts on a commit. Changes are of time against the good commit, as shares; None if it was not timed."""
 
     verdict: str
     change: Optional[float] = None

@@ -46,7 +46,7 @@ Examples:
 
 
 def _git(*words: str) -> str:
-    """What git prints. Raises CommandError with its last line."""
+    """The output of git. Raises CommandError with its last line."""
     try:
         done = answered(["git", *words], text=True, errors="replace")
     except OSError as error:

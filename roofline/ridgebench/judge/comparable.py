@@ -1,4 +1,4 @@
-"""Whether two runs may be compared: keys that must agree, and keys whose differences are only noted."""
+"""Decides if two runs may be compared: keys that must agree, and keys whose differences are only noted."""
 
 import json
 from pathlib import Path

@@ -59,7 +59,7 @@ def _given(pointer: int, operand: Operand, sizes: Mapping[str, int]) -> np.ndarr
 
 
 def _results(found: Any, outputs: Sequence[Operand]) -> Sequence[Any]:
-    """What a reference returned, one for each output."""
+    """The results of a reference, one for each output."""
     if len(outputs) == 1:
         return [found]
     if isinstance(found, (tuple, list)) and len(found) == len(outputs):

@@ -1,1 +1,1 @@
-"""What keeps the tables and pictures of the pages current."""
+"""Keeps the tables and pictures of the pages current."""

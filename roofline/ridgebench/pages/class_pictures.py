@@ -31,7 +31,7 @@ def _slide(slug: str, sheets: str) -> deck.Slide:
 
 
 def title(slug: str, sheets: str, language: str) -> str:
-    """What the slide found. Raises ResultsError, also without a font of the language."""
+    """The finding of the slide. Raises ResultsError, also without a font of the language."""
     with speaking(language):
         return said(_slide(slug, sheets).title)
 

@@ -54,7 +54,7 @@ def _pages(root: Path, wish: str, pages: list[tuple[str, str]]) -> str:
 
 
 def llms_txt(root: Path) -> str:
-    """The pages in the order of the README's table, as llmstxt.org asks: title, summary, sections of links."""
+    """The pages in the order of the README's table, as llmstxt.org specifies: title, summary, sections of links."""
     quoted = "\n".join(f"> {line}" for line in _opening(root).splitlines())
     skill = "The commands, the exit codes and three worked loops are in [SKILL.md](skills/ridgebench/SKILL.md)."
     return "\n\n".join(["# ridgebench", quoted, skill, *(_pages(root, *row) for row in table_of_readers(root))]) + "\n"

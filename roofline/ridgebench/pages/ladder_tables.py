@@ -162,7 +162,7 @@ def _steps_note(steps: list, rows: list[Row]) -> str:
 
 
 def _missing_note(techniques: list[str], measured: set[str]) -> str:
-    """Which techniques no run holds in the layout that the marker names."""
+    """The techniques that no run holds in the layout that the marker names."""
     layouts: dict[str, list[str]] = {}
     for name, _, layout in (technique.partition("/") for technique in techniques if technique not in measured):
         if layout:

@@ -19,7 +19,7 @@ def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _printed(source: str, names: dict[str, Any]) -> str:
-    """What the code of a cell prints; `names` are those of the cells before it, and get its own."""
+    """The output of a cell's code; `names` are those of the cells before it, and get its own."""
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         exec(compile(source, str(NOTEBOOK), "exec"), names)  # code of this repository

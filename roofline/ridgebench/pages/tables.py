@@ -1,7 +1,7 @@
 """Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files. Draws docs/pictures/access.svg,
 writes llms.txt and SKILL.md (for_programs.py), and runs docs/lecture.ipynb (notebook.py).
 
-A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows the newest
+A part lies between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows the newest
 published run or, with `@ nvidia-h200`, that of a device, named by its folder in results/.
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit

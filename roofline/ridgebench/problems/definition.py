@@ -65,7 +65,7 @@ class Definition:
 
     @property
     def uses_torch(self) -> bool:
-        """Whether the tensors are torch's, by the imports of the reference; else they are NumPy's."""
+        """True if the tensors are torch's, by the imports of the reference; else they are NumPy's."""
         tree = ast.parse(self.reference)
         imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
         names = [alias.name for node in imports for alias in node.names] + [getattr(node, "module", None) or "" for node in imports]

@@ -45,7 +45,7 @@ def _returns(found: Any, outputs: Sequence[Tensor], places: Sequence[Any], exact
 
 @dataclass(frozen=True)
 class Problem:
-    """What a folder holds."""
+    """The contents of a folder."""
 
     folder: Path
     definition: Definition

@@ -43,7 +43,7 @@ def as_numpy(found: Any) -> np.ndarray:
 
 
 def results_of(found: Any, outputs: Sequence[Tensor]) -> list[Any]:
-    """What a function returned, one for each output: a tensor, a tuple of them, or a dictionary by name."""
+    """The results of a function, one for each output: a tensor, a tuple of them, or a dictionary by name."""
     names = [output.name for output in outputs]
     if isinstance(found, dict) and set(names) <= set(found):
         return [found[name] for name in names]

@@ -5,7 +5,7 @@
 #   HealthCheckProgram=/opt/ridgebench/scripts/contrib/slurm/check_node.sh
 #   HealthCheckInterval=600
 #   HealthCheckNodeState=IDLE
-# It asks the driver and measures nothing: a second, and at most 50 s if the driver hangs. Slurm ends a
+# It queries the driver and measures nothing: a second, and at most 50 s if the driver hangs. Slurm ends a
 # HealthCheckProgram after 60 s; PrologEpilogTimeout must be longer than 50 s.
 #
 # Exit codes, of which Slurm drains a node at every one but 0 (a prolog's also puts the job back into the queue):

@@ -1,7 +1,7 @@
 // The functions of cuBLAS and cuBLASLt that the yardsticks call, under their own names. The first
 // call of one loads the libraries, which takes about 80 ms that other commands do not spend; where
 // they are missing, only the rows of these yardsticks are skipped. Where the toolkit has no headers
-// of them, no_cublas.cuh stands in.
+// of them, no_cublas.cuh replaces them.
 #pragma once
 
 #ifdef RIDGEBENCH_NO_CUBLAS

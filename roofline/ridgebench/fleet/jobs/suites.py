@@ -1,4 +1,4 @@
-"""Which rows a fleet measures: named selections with a budget, each arguments of `ridgebench run --concurrent`.
+"""The rows that a fleet measures: named selections with a budget, each arguments of `ridgebench run --concurrent`.
 
 To find a bad GPU among good ones, a row must differ little between good ones. Rows that main memory, a cache or a link
 limits, and rows whose clock stays at its maximum, differ by less than 1 %. Products that reach the power limit differ with

@@ -72,7 +72,7 @@ def differences_table(assessment: Assessment) -> str:
 
 
 def groups_text(assessment: Assessment) -> str:
-    """Which GPUs are not peers of the others."""
+    """The GPUs that are not peers of the others."""
     items = []
     for group in assessment.groups[1:]:
         how = "judged among themselves" if group.columns is not None else "not comparable"

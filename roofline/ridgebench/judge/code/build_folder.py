@@ -1,4 +1,4 @@
-"""What a program was built from: its objects, the flags of the compiler and the linker, and the folder of its sources.
+"""The origins of a program: its objects, the flags of the compiler and the linker, and the folder of its sources.
 
 build.ninja of CMake has a statement for each file, `build FILES: RULE INPUTS | MORE || ORDER`, and indented variables below it. A
 folder without one has the objects that lie in it.
@@ -97,7 +97,7 @@ def objects_in(folder: Path) -> BuildFolder:
 
 
 def build_of(program: Path) -> Optional[BuildFolder]:
-    """What a program was built from; None where its folders have no build.ninja that makes it. Raises Unreadable."""
+    """The origins of a program; None where its folders have no build.ninja that makes it. Raises Unreadable."""
     place = program.resolve()
     folder = next((one for one in place.parents if (one / _NINJA).exists()), None)
     if folder is None:

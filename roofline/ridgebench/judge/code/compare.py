@@ -1,4 +1,4 @@
-"""Which rows of two programs run the same machine code."""
+"""Finds the rows of two programs that run the same machine code."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What is known of the machine code of a row."""
+"""The finding on the machine code of a row."""
 
 from dataclasses import dataclass
 

@@ -47,7 +47,7 @@ class _Reader:
         return f"{section.name} {at} {digest(data)}"
 
     def label(self, one: Relocation) -> str:
-        """What a relocation refers to."""
+        """The target of a relocation."""
         symbol = self.elf.symbols[one.symbol]
         if not NO_SECTION < symbol.section < FIRST_RESERVED:
             return f"{plain(symbol.name)} {one.addend}"

@@ -1,4 +1,4 @@
-"""Which kernels the rows of another program launch, as a file lists them.
+"""The kernels that the rows of another program launch, as a file lists them.
 
 The file is CSV with a column `row` and a column `kernel`, a line for each kernel of a row; or what nsys writes of recorded ranges,
 `nsys stats --report nvtx_kern_sum --format csv`, with `NVTX Range` and `Kernel Name`. A kernel is named as in the source, with or

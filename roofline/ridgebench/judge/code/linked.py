@@ -83,7 +83,7 @@ def _section_differs(pair: _Pair, sections: tuple[Section, Section]) -> bool:
 
 
 def _relocations(pair: _Pair, side: int) -> list[tuple]:
-    """What the loader fills in: the place, the kind, the symbol, and what is added, which without a symbol is a place, too."""
+    """The fields that the loader fills in: the place, the kind, the symbol, and what is added, which without a symbol is a place, too."""
     found = []
     for name in _RELOCATED:
         section = pair.sides[side].named(name)

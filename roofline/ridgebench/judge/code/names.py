@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Optional
 
 # nvcc names what is local to a file by hashes of its path and content: _INTERNAL_1b2c3d4e_7_file_cu_5a6b7c8d,
-# _GLOBAL__N__1b2c3d4e_7_file_cu_5a6b7c8d. In a mangled name the length of such a part stands before it.
+# _GLOBAL__N__1b2c3d4e_7_file_cu_5a6b7c8d. In a mangled name the length of such a part comes before it.
 _HASHED = re.compile(r"(\d*)(?:(_INTERNAL)|_GLOBAL__N_)_(?:[0-9a-f]{8}_)?\d+_\w+?_[0-9a-f]{8}")
 _HASHED_BYTES = re.compile(_HASHED.pattern.encode())
 _INTERNAL, _ANONYMOUS = "_INTERNAL", "_GLOBAL__N_1"  # the latter as other compilers write it

@@ -42,7 +42,7 @@ class _Source:
 
     @property
     def token(self) -> str:
-        """What the mangled names of its device code contain."""
+        """The text that the mangled names of its device code contain."""
         return parts(f"cuda::{self.folder}_{self.stem}")
 
 
@@ -55,7 +55,7 @@ def source_of(path: str) -> Optional[_Source]:
 
 
 def facts(data: bytes) -> list[bytes]:
-    """What an object with the facts of a build says, without the commit: texts of compilers and flags."""
+    """The facts of a build in its object, without the commit: texts of compilers and flags."""
     elf = Elf(data, _BUILD_INFO)
     texts = b"\0".join(elf.bytes_of(one) for one in elf.sections if one.name.startswith(".rodata.str"))
     return sorted(text for text in texts.split(b"\0") if text and not _COMMIT.fullmatch(text))
@@ -94,7 +94,7 @@ class OwnRows:
 
     @cached_property
     def registered(self) -> list[Registered]:
-        """What the programs say of their techniques; fewer than two where one does not."""
+        """The programs' answers on their techniques; fewer than two if one gives none."""
         found = (registered_by(program.path) for program in self.programs if program.elf)
         return [one for one in found if one is not None]
 
@@ -111,7 +111,7 @@ class OwnRows:
         return next((one for folder in folders if (one := _Source(folder, technique, kind)) in self.sources), None)
 
     def _stated(self, key: Key) -> list[Technique]:
-        """What each side that answered says of a technique."""
+        """The answer on a technique of each side that gave one."""
         return [side.techniques.get(key, Technique(None, "")) for side in self.registered]
 
     def source(self, row: Any) -> Union[_Source, Finding]:

@@ -1,4 +1,4 @@
-"""Which file registers each technique of ridgebench, and which files of libraries its rows call, as the program itself says."""
+"""The file that registers each technique of ridgebench, and the files of libraries that its rows call, as the program itself lists them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ _SECONDS = 60.0  # the program opens no device, but loads its libraries
 
 
 class Key(NamedTuple):
-    """What a file registers; `backend` is cpu or cuda."""
+    """The registrations of a file; `backend` is cpu or cuda."""
 
     op: str
     technique: str
@@ -40,7 +40,7 @@ def _read(answer: dict[str, Any]) -> Registered:
 
 
 def registered_by(program: Path) -> Optional[Registered]:
-    """What a program registers; None for one that does not say it: an older build, or one of another processor."""
+    """The registrations of a program; None for one that does not list them: an older build, or one of another processor."""
     try:
         return _read(asked("list", "--sources", seconds=_SECONDS, program=str(program.resolve())))
     except (ResultsError, KeyError, TypeError, ValueError):
