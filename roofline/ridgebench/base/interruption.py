@@ -1,12 +1,14 @@
 """The signals that end a command: it ends what it started, keeps what is finished, and says so in one line."""
 
 import signal
+import sys
 import time
 from contextlib import contextmanager
 from types import FrameType
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)  # as in harness/base/process.hpp
+_AGAIN_S = 0.01  # in which a callback ends, mostly
 _TOGETHER_S = 0.5  # `timeout` signals a process and then its group: both are one interruption
 first_s: Optional[float] = None  # when the first signal came
 
@@ -23,6 +25,25 @@ def interrupt(number: int, frame: Optional[FrameType] = None) -> None:
         signal.raise_signal(number)
 
 
+def _interrupt_again(lost: Any) -> None:
+    """Hook of exceptions that reach no caller. An interruption within a weak reference's callback is one, and comes again after it."""
+    if lost.exc_type is not KeyboardInterrupt or first_s is None:
+        sys.__unraisablehook__(lost)
+        return
+    signal.signal(signal.SIGALRM, _after_hook)
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, _AGAIN_S)
+
+
+def _after_hook(number: int, frame: Optional[FrameType]) -> None:
+    """Interrupts, unless the hook has not ended: then the timer comes again."""
+    while frame:
+        if frame.f_code is _interrupt_again.__code__:
+            return
+        frame = frame.f_back
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    raise KeyboardInterrupt
+
+
 def came() -> bool:
     """True if a signal interrupted this command: an error may then be what a library made of the exception."""
     return first_s is not None
@@ -35,6 +56,7 @@ def listen() -> None:
     """
     global first_s
     first_s = None
+    sys.unraisablehook = _interrupt_again
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
@@ -43,6 +65,7 @@ def listen() -> None:
 
 def ignore() -> None:
     """Ignores the signals from now on: the command has ended, and its exit code is final."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 

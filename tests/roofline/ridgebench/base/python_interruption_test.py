@@ -113,6 +113,31 @@ def test_a_program_that_a_command_started_ends_with_it(number, tmp_path):
         assert process.returncode == 3 and kept.read_text() == "kept\n", "it ends by SIGTERM, and keeps what it has"
 
 
+CALLBACK = """
+import signal
+import sys
+import time
+import weakref
+from ridgebench.base import interruption
+interruption.listen()
+class Owner: pass
+owner = Owner()
+reference = weakref.ref(owner, lambda _: signal.raise_signal(signal.{0}))
+try:
+    del owner
+    while True: time.sleep(0.01)
+except KeyboardInterrupt:
+    sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
+def test_a_signal_within_a_callback_interrupts_after_it(number):
+    """Python's import system has such callbacks. The exception of one reaches no caller."""
+    process = begin(sys.executable, "-c", CALLBACK.format(number.name))
+    assert process.communicate() == ("", "") and process.returncode == 3
+
+
 def test_nohup_keeps_a_command_from_the_end_of_its_terminal(tmp_path):
     process = drawing_under_nohup(tmp_path)
     process.send_signal(signal.SIGHUP)
