@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "kernels/common/machine.hpp"
 #include "kernels/common/registry.hpp"
