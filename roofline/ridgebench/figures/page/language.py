@@ -140,9 +140,9 @@ def catalogue(path: Path) -> dict[str, str]:
     return found
 
 
-def _literal(template: str) -> int:
-    """The characters of a template that are no field."""
-    return len(_FIELD.sub("", template))
+def _rank(template: str) -> tuple[int, int]:
+    """Templates with the most characters that are no field come first; of equal ones those whose fields take the least."""
+    return -len(_FIELD.sub("", template)), sum(not kind for _, kind in _FIELD.findall(template))
 
 
 def _pattern(template: str) -> re.Pattern:
@@ -159,8 +159,8 @@ def _pattern(template: str) -> re.Pattern:
 
 @cache
 def _entries(path: Path) -> list[_Entry]:
-    """The templates with fields, those with the most words first."""
-    fielded = sorted((one for one in catalogue(path) if _FIELD.search(one)), key=_literal, reverse=True)
+    """The templates with fields, the narrowest first."""
+    fielded = sorted((one for one in catalogue(path) if _FIELD.search(one)), key=_rank)
     return [_Entry(_pattern(one), frozenset(name for name, kind in _FIELD.findall(one) if kind and kind != "f"), catalogue(path)[one]) for one in fielded]
 
 
