@@ -102,6 +102,7 @@ void print_source(const std::string& what, const nlohmann::ordered_json& file) {
 void list_sources(const ListOptions& options) {
   const Filter filter(options.filter);
   const CaseNames names = options.cases.names();
+  const Selection known(names, Registry::instance());  // throws for a name that nothing has
   nlohmann::ordered_json techniques = nlohmann::ordered_json::array();
   for (const auto& i : Registry::instance().implementations()) {
     const std::string id = technique_id(*i);
