@@ -6,7 +6,8 @@
 # RIDGEBENCH_PYTHON names the Python that has pip and pytest; default: python3.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-python=${RIDGEBENCH_PYTHON:-python3}
+python=$(realpath -s "$(command -v "${RIDGEBENCH_PYTHON:-python3}")") # a relative path would not serve the program in other folders
+[[ -z ${RIDGEBENCH_PYTHON:-} ]] || export RIDGEBENCH_PYTHON=$python
 build=build/wheel # pyproject.toml names it
 
 fail() {
