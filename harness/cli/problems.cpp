@@ -19,7 +19,7 @@ namespace {
 // The text of a refusal. CLI11 writes "--on: 1 required SHEET missing" for an option without its
 // value, and "--layers: At Most 1 required but received 2" for one that is given twice.
 std::string plain_text(const CLI::ParseError& error) {
-  const std::string text = error.what();
+  std::string text = error.what();  // is moved into the answer
   const std::string option = text.substr(0, text.find(": "));
   static constexpr std::string_view kTwice = ": At Most 1 required but received ";
   if (error.get_name() != "ArgumentMismatch") return text;

@@ -147,7 +147,7 @@ std::string examples_of(const CLI::App& command) {
   std::string text = "\nExamples:\n";
   for (const char* const words : page->examples) {
     std::string call = wrapped(page->command + ' ' + words, 4, kTextColumns - 2);
-    for (std::size_t at = 0; (at = call.find("\n", at)) != std::string::npos; at += 3) {
+    for (std::size_t at = 0; (at = call.find('\n', at)) != std::string::npos; at += 3) {
       call.insert(at, " \\");
     }
     text += "  " + call + '\n';
