@@ -4,6 +4,7 @@ import pytest
 from golden import ROOT
 
 from ridgebench.base.files import ResultsError
+from ridgebench.base.text import markdown
 from ridgebench.figures.page.language import has_chinese_font
 from ridgebench.pages import class_pictures
 
@@ -25,7 +26,7 @@ def test_the_class_shows_the_slide_of_today(language, slug, sheets):
     assert class_pictures.words(kept) == class_pictures.words(class_pictures.svg(slug, sheets, language)), "scripts/python.sh -m ridgebench tables"
     assert len(class_pictures.words(kept)) > 10
     page = (folder / f"{OTHERS.get(slug, 'lecture') if language == 'en' else 'lecture'}.md").read_text("utf-8")
-    assert f"![{class_pictures.title(slug, sheets, language)}](pictures/class/{slug}.svg)" in page
+    assert f"![{markdown(class_pictures.title(slug, sheets, language))}](pictures/class/{slug}.svg)" in page
 
 
 def test_no_picture_is_left_over():
