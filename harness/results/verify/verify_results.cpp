@@ -226,7 +226,8 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
   if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
   std::ranges::move(unmeasured(records), std::back_inserter(problems));
   std::ranges::move(doubt_problems(environment, records), std::back_inserter(problems));
-  std::ranges::move(worn_problems(nlohmann::ordered_json(environment)), std::back_inserter(problems));
+  std::ranges::move(worn_problems(nlohmann::ordered_json(environment)),
+                    std::back_inserter(problems));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;
 }
