@@ -13,7 +13,7 @@ from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage
 from .model import Mark
 
-_LONG = 1 << 20  # from here on a power of two is written as one
+_LONG = 1 << 20  # a size from here on is written by a power of two or of ten
 _HEAD = ("operation", "size", "FLOPs", "", "bytes", "FLOP per byte", "limit")
 # Where each column lies, as a share of the slide's width, and which side of it.
 _COLUMNS = ((0.0, "left"), (0.145, "left"), (0.29, "left"), (0.53, "right"), (0.655, "right"), (0.86, "right"), (1.0, "right"))
@@ -29,9 +29,15 @@ def _sizes(mark: Mark) -> dict[str, int]:
 
 
 def _power(size: int) -> str:
-    """A size as a number, a large power of two as 2²⁹."""
-    power = int(log2(size)) if size else 0
-    return f"2{superscript(power)}" if size >= _LONG and size == 1 << power else str(size)
+    """A size as a number; a large one as 2²⁹, 10⁸ or 1.235 × 10⁸."""
+    if size < _LONG:
+        return str(size)
+    power = int(log2(size))
+    if size == 1 << power:
+        return f"2{superscript(power)}"
+    mantissa, _, exponent = f"{size:.3e}".partition("e")
+    shown = mantissa.rstrip("0").rstrip(".")
+    return ("" if shown == "1" else f"{shown} × ") + f"10{superscript(int(exponent))}"
 
 
 def _size_of(mark: Mark, fixed: int) -> str:

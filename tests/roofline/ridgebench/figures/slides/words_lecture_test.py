@@ -133,6 +133,13 @@ def test_numbers_of_a_column_have_one_unit():
     assert [line.split(" · ")[4].split(" ")[1] for line in lines] == ["GB"] * 5
 
 
+def test_large_sizes_are_short():
+    """Their column is as wide as 2²⁹ or 1.235 × 10⁸."""
+    for size, text in ((4096, "n = 4096"), (1 << 29, "n = 2²⁹"), (10**8, "n = 10⁸"), (123456789, "n = 1.235 × 10⁸"), (10**12, "n = 10¹²")):
+        mark = replace(deck_of("h100-sxm").shown.model[0], shape=f"n:{size}")
+        assert operations_table._size_of(mark, 0) == text
+
+
 @pytest.mark.parametrize("name, format_, title", [
     ("h100-sxm", "bf16", "ReLU, GeLU, dot and matvec wait for memory, matmul for arithmetic"),
     ("b200", "fp8_e4m3", "ReLU, dot and matvec wait for memory, GeLU and matmul for arithmetic"),
