@@ -24,11 +24,12 @@ std::size_t room(const Operand& operand) {
   return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
 }
 
-// Returns the bytes of one set in whole cache lines.
+// Returns the bytes of one set that a launch touches at least, in whole cache lines. Gaps between
+// rows and elements that no launch needs do not evict what the caches hold.
 std::int64_t bytes_touched(std::span<const Operand> operands) {
   std::size_t touched = 0;
   for (const Operand& operand : operands) {
-    touched += round_up(static_cast<std::size_t>(operand.bytes()), kCacheLine);
+    touched += round_up(static_cast<std::size_t>(operand.used_bytes()), kCacheLine);
   }
   return static_cast<std::int64_t>(touched);
 }

@@ -212,6 +212,23 @@ TEST(Rotation, IsAtMostAGibibyteOnAHostAndSaysThatItIsShort) {
   EXPECT_FALSE(buffers.caches_may_serve(operands, 64)) << "as long as that of the ceilings";
 }
 
+// Of 64 MiB in memory, a launch touches 16 MiB.
+TEST(Rotation, CountsNeitherGapsNorElementsThatNoLaunchNeeds) {
+  HugeCache device(64e9);
+  const Buffers buffers(device, Fill::zeros, 1);
+  constexpr std::int64_t kInMemory = std::int64_t{1} << 24U;
+  const Operand rows{
+      .name = "x", .elements = kInMemory, .format = Format::fp32, .rows = {256, 1024}};
+  const Operand groups{
+      .name = "x", .elements = kInMemory, .format = Format::fp32, .unread = kInMemory / 4 * 3};
+  for (const Operand& operand : {rows, groups}) {
+    const std::vector<Operand> operands{operand};
+    EXPECT_EQ(buffers.sets_to_rotate(operands), 64);
+    EXPECT_TRUE(buffers.caches_may_serve(operands, 63));
+    EXPECT_FALSE(buffers.caches_may_serve(operands, 64));
+  }
+}
+
 TEST(Rotation, TakesAtMostHalfOfTheMemory) {
   HugeCache device(400 << 20U);
   const Buffers buffers(device, Fill::zeros, 1);
