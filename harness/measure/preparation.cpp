@@ -19,7 +19,14 @@ double filling_s(const Case& c, const Problem& problem) {
   constexpr double kFixed_s = 0.02;
   const double bytes_per_s = c.device->backend() == Backend::cuda ? 1e10 : 8e8;
   const double set = Buffers::footprint(problem.operands, 1);
-  const auto rotation = static_cast<double>(c.device->rotation_bytes());
+  double in_memory = 0;
+  double used = 0;
+  for (const Operand& operand : problem.operands) {
+    in_memory += operand.bytes();
+    used += operand.used_bytes();
+  }
+  // Gaps are filled too, and a rotation does not count them.
+  const double rotation = static_cast<double>(c.device->rotation_bytes()) * in_memory / used;
   const double bytes = c.regime == Regime::steady
                            ? std::clamp(rotation, set, set * static_cast<double>(kMaxSets))
                            : set;
