@@ -63,6 +63,28 @@ def test_a_file_that_was_changed_is_named(folder, keys):
     assert code == ROW_FAILED and said == "ridgebench: SHA256SUMS.sig does not sign this SHA256SUMS: one of them was changed\n"
 
 
+def test_a_signature_without_sums_and_one_that_is_no_signature_are_named(folder, keys):
+    ridgebench("publish", folder, "--key", keys / "alice")
+    sums = (folder / "SHA256SUMS").rename(folder / "kept")
+    with open(sums) as file:  # must not be taken for SHA256SUMS
+        done = ridgebench("verify", folder, "--signers", keys / "alice.signers", stdin=file)
+    assert done.returncode == ROW_FAILED and "SHA256SUMS.sig signs a SHA256SUMS that is missing" in done.stderr
+    sums.rename(folder / "SHA256SUMS")
+    (folder / "SHA256SUMS.sig").write_text("no signature\n")
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == ROW_FAILED and "does not sign this SHA256SUMS" in said and "was changed" not in said
+
+
+@pytest.mark.parametrize("said", ["unknown option -- Y", 'Unsupported operation for -Y: "find-principals"'])
+def test_an_ssh_keygen_that_is_too_old_is_no_proof_of_a_change(folder, keys, tmp_path, said):
+    ridgebench("publish", folder, "--key", keys / "alice")
+    (tmp_path / "old").mkdir()
+    old = tmp_path / "old" / "ssh-keygen"
+    old.write_text(f"#!/bin/sh\necho '{said}' >&2\necho 'usage: ssh-keygen [-q]' >&2\nexit 1\n")
+    old.chmod(0o755)
+    refused(ridgebench("verify", folder, env=environment(PATH=str(old.parent))), "OpenSSH 8.2 or newer")
+
+
 def test_a_signature_for_another_purpose_is_refused(folder, keys):
     subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", keys / "alice", "-n", "file", folder / "SHA256SUMS"], check=True)
     code, said = verified(folder, keys / "alice.signers")

@@ -21,6 +21,7 @@ namespace {
 constexpr const char* kSumsFile = "SHA256SUMS";
 constexpr const char* kProgram = "ssh-keygen";
 constexpr int kMissing = 127;
+constexpr int kUnreadable = 126;
 // In which a person types the passphrase of a key.
 constexpr double kLongest_s = 300;
 
@@ -39,13 +40,14 @@ Said ssh_keygen(std::vector<std::string> words, const std::filesystem::path& inp
     const pid_t process = fork();
     if (process == 0) {
       const int file = open(input.c_str(), O_RDONLY | O_CLOEXEC);
+      if (file < 0) _exit(kUnreadable);  // else ssh-keygen would read this command's input
       dup2(file, STDIN_FILENO);
       dup2(descriptor, STDOUT_FILENO);
       dup2(descriptor, STDERR_FILENO);
       process_start().execute(kProgram, arguments.data());
       _exit(kMissing);
     }
-    int status = 0;
+    int status = -1;  // remains if there is no process: it must not count as success
     waitpid(process, &status, 0);
     write_all(descriptor, fmt::format("\n{}", WIFEXITED(status) ? WEXITSTATUS(status) : -1));
   });
@@ -58,6 +60,11 @@ Said ssh_keygen(std::vector<std::string> words, const std::filesystem::path& inp
   if (said.status == kMissing) {
     throw UsageError(
         fmt::format("{} of OpenSSH is not on the PATH; it signs and checks", kProgram));
+  }
+  if (said.text.find("usage: ") != std::string::npos) {
+    throw UsageError(
+        fmt::format("{} on the PATH cannot sign and check; allowed: that of OpenSSH 8.2 or newer",
+                    kProgram));
   }
   return said;
 }
@@ -98,11 +105,15 @@ SignatureCheck check_signature(const std::filesystem::path& folder, const std::s
     if (signers.empty()) return {};
     return {.problem = fmt::format("{} is missing: nobody signed the results", kSignatureFile)};
   }
+  if (!std::filesystem::exists(sums, unknown)) {
+    return {.problem = fmt::format("{} signs a {} that is missing", kSignatureFile, kSumsFile)};
+  }
   const Said any =
       ssh_keygen({"-Y", "check-novalidate", "-n", kSignatureNamespace, "-s", signature}, sums);
   if (any.status != 0) {
-    return {.problem = fmt::format("{} does not sign this {}: one of them was changed",
-                                   kSignatureFile, kSumsFile)};
+    const bool changed = any.text.find("incorrect signature") != std::string::npos;
+    return {.problem = fmt::format("{} does not sign this {}: {}", kSignatureFile, kSumsFile,
+                                   changed ? "one of them was changed" : first_line_of(any.text))};
   }
   const std::string key = key_in(any.text);
   if (signers.empty())

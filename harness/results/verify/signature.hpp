@@ -1,5 +1,6 @@
 // The signature of a results folder: SHA256SUMS.sig, made by ssh-keygen over SHA256SUMS, which has
-// the checksum of each file (PROTOCOL.sshsig of OpenSSH). ssh-keygen makes and checks it.
+// the checksum of each file that the run wrote (PROTOCOL.sshsig of OpenSSH). ssh-keygen of OpenSSH
+// 8.2 or newer makes and checks it.
 #pragma once
 
 #include <filesystem>
