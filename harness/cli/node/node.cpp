@@ -173,8 +173,8 @@ NodeRun new_run(const NodeRequest& request, const Words& command_line) {
 }
 
 NodeRun resumed_run(const std::string& folder) {
+  lock_folder(folder);  // first: the run that holds it changes node.json until it ends
   NodeRun run = read_node_run(folder);
-  lock_folder(run.folder);
   require_same_gpus(run, find_node_gpus(""));
   run.resumed.push_back(timestamp());
   return run;
