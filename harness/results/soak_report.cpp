@@ -59,7 +59,7 @@ void SoakReport::add(const nlohmann::json& event, const std::string& origin) {
   } else if (kind == "fault") {
     const Growth growth{line.text("counter"), line.number("before", kAnyNumber),
                         line.number("after", kAnyNumber)};
-    wrong_ = wrong_ || !is_corrected(growth.counter);
+    wrong_ = wrong_ || !(is_corrected(growth.counter) || is_of_link(growth.counter));
     faults_.push_back(growth.text());
   } else if (kind == "progress") {
     for (const JsonObject& unit : line.objects("units")) {

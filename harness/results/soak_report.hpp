@@ -58,7 +58,7 @@ class SoakReport {
   [[nodiscard]] bool is_slow(const SoakCount& count) const;
   // row_failed for wrong bits and for a fault of the device, regression for a slow kernel,
   // undecided for a soak that did not finish or launched nothing. Errors that the memory corrected
-  // itself are reported only.
+  // itself, and those of links, are reported only.
   [[nodiscard]] ExitCode exit_code() const;
   // The answer of `ridgebench soak --json`.
   [[nodiscard]] nlohmann::ordered_json to_json() const;

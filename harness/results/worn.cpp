@@ -67,6 +67,10 @@ bool is_corrected(const std::string& counter) {
   return counter == "ecc_corrected" || counter == "ecc_lifetime.corrected";
 }
 
+bool is_of_link(const std::string& counter) {
+  return counter == "pcie_replays" || counter.starts_with("nvlink_errors.");
+}
+
 std::string Growth::text() const {
   return fmt::format("{} grew from {} to {}", counter, before, after);
 }

@@ -24,6 +24,10 @@ FaultCounters fault_counters(const nlohmann::ordered_json& state);
 // True for errors of its memory that a device corrects itself, which spoil no result.
 bool is_corrected(const std::string& counter);
 
+// True for errors of a link to the host or to another GPU. The link finds them and sends the packet
+// again, so that they spoil no result.
+bool is_of_link(const std::string& counter);
+
 struct Growth {
   std::string counter;
   double before;

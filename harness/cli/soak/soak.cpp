@@ -192,7 +192,7 @@ void add_soak_command(CLI::App& app, const std::vector<std::string>& command_lin
       ->check(not_empty())
       ->type_name("SHARE");
   command->add_flag("--stop-on-fault", options->stop_on_fault,
-                    "End at once if the device counts ECC errors, remapped rows or an XID");
+                    "End at once if a counter of faults of the device grows");
   command->add_option("--seed", options->seed, "Seed of the inputs and of the patterns")
       ->transform(whole_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   command->add_option("--fill", options->fill, "normal, uniform, zeros or integers")

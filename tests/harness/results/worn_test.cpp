@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/results/soak_report.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -57,6 +59,20 @@ TEST(Worn, CorrectedErrorsAndCountersThatShrankOrAreAbsentAreNoFinding) {
     ordered_json environment = environment_of(before, after);
     record_worn(environment);
     EXPECT_THAT(recorded_worn(environment), IsEmpty()) << after.dump();
+  }
+}
+
+// doctor calls a replay a note: a soak must not take the node out for it.
+TEST(Worn, OnlyFaultsThatMaySpoilAResultMakeASoakWrong) {
+  for (const auto& [counter, code] :
+       {std::pair("pcie_replays", ExitCode::undecided),
+        std::pair("nvlink_errors.crc_flit", ExitCode::undecided),
+        std::pair("ecc_corrected", ExitCode::undecided), std::pair("xids", ExitCode::row_failed),
+        std::pair("ecc_uncorrected", ExitCode::row_failed)}) {
+    SoakReport report;  // which launched nothing
+    report.add({{"event", "fault"}, {"counter", counter}, {"before", 0}, {"after", 1}}, "soak");
+    EXPECT_EQ(report.exit_code(), code) << counter;
+    EXPECT_EQ(report.to_json().at("faults").size(), 1U) << counter;
   }
 }
 
