@@ -30,8 +30,8 @@ __device__ __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 /*b*/, __nv_b
 }
 #endif
 
-// The same value, which, unknown to the compiler, all threads have. From a register
-// that a warp shares only one of the two pipes takes an addend: half of the rate.
+// The same value, hidden from the compiler, which must not see that all threads have it. From a
+// register that a warp shares only one of the two pipes takes an addend: half of the rate.
 template <class Pair>
 __device__ Pair in_register(Pair pair) {
   float word;

@@ -61,7 +61,7 @@ class Shape {
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
 inline constexpr double kLargestProduct = 0x1p62;  // of all sizes
 
-// Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone represents
+// Reads the text form for an operation with these dimensions. `4096` or `n:4096` by itself sets
 // all of them (square); layout defaults to nt, and an attribute to its value in `attributes`. The
 // text may state `optional` dimensions too, which follow the others in the shape. number.hpp has
 // the grammar of numbers. Each size must be between 1 and kLargestSize, and the product of those

@@ -146,14 +146,14 @@ ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
   return chosen<List>(choice);
 }
 
-// Those of one tile: all clusters, and clusters of two in other rasters.
+// Adds the choices of one tile: all clusters, and clusters of two in other rasters.
 template <class List>
 void add_choices(std::vector<ChosenTile>& choices, std::size_t tile) {
   for (const int cluster : kClusters) choices.push_back(chosen<List>({tile, cluster}));
   for (const int rows : kOtherGroupRows) choices.push_back(chosen<List>({tile, 2, rows}));
 }
 
-// Those of all tiles of the list, of which a user names one.
+// The choices of all tiles of the list, of which a user names one.
 template <class List>
 std::vector<ChosenTile> all_choices() {
   std::vector<ChosenTile> choices;
@@ -161,8 +161,8 @@ std::vector<ChosenTile> all_choices() {
   return choices;
 }
 
-// Chooses by measuring all tiles that are compiled, each in all clusters, and then the rasters of
-// the fastest.
+// Chooses by measuring all tiles that are compiled, each in all clusters, and then, if the fastest
+// has clusters of two, its other rasters.
 template <class List, bool kGelu, class A, class B, class Out>
 ChosenTile prepare_tuned(Queue& queue, const Shape& shape) {
   std::vector<ChosenTile> choices;
