@@ -225,7 +225,8 @@ std::optional<std::string> refuses_lines(const char* dimension, const StoredLine
   const double elements = static_cast<double>(batch_of(s)) * static_cast<double>(lines.lines) *
                           static_cast<double>(lines.stride);
   constexpr double kMost = kLargestProduct / sizeof(double);
-  if (elements < kMost) return std::nullopt;
+  const bool stated = batch_of(s) > 1 || lines.stride > lines.length;  // b or a leading dimension
+  if (elements < kMost || !stated) return std::nullopt;
   return fmt::format("{} makes an operand of {:.3g} elements; allowed: fewer than 2^59",
                      batch_of(s) > 1 ? "b" : dimension, elements);
 }
