@@ -24,13 +24,21 @@ std::size_t room(const Operand& operand) {
   return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
 }
 
-// Returns the bytes of one set that a launch touches at least, in whole cache lines. Gaps between
-// rows and elements that no launch needs do not evict what the caches hold.
+// Returns the bytes of an operand that a launch touches, in whole cache lines. Gaps between rows and
+// elements that no launch needs do not evict what the caches hold.
+std::size_t bytes_touched(const Operand& operand) {
+  const auto& [length, stride] = operand.rows;
+  if (stride == 0) return round_up(static_cast<std::size_t>(operand.used_bytes()), kCacheLine);
+  const std::int64_t size = info(operand.format).storage_bytes;
+  const std::int64_t of_row =
+      std::min(stride * size, round_up(length * size, static_cast<std::int64_t>(kCacheLine)));
+  return round_up(static_cast<std::size_t>(operand.elements / stride * of_row), kCacheLine);
+}
+
+// The same of one set.
 std::int64_t bytes_touched(std::span<const Operand> operands) {
   std::size_t touched = 0;
-  for (const Operand& operand : operands) {
-    touched += round_up(static_cast<std::size_t>(operand.used_bytes()), kCacheLine);
-  }
+  for (const Operand& operand : operands) touched += bytes_touched(operand);
   return static_cast<std::int64_t>(touched);
 }
 

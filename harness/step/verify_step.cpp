@@ -10,6 +10,7 @@
 #include "harness/results/results_directory.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
+#include "harness/results/worn.hpp"
 #include "harness/step/any_step.hpp"
 #include "harness/step/chain.hpp"
 #include "harness/step/step_record.hpp"
@@ -124,7 +125,8 @@ void check_times(const StepRecord& r, Checker& check) {
 std::vector<std::string> verify_step(const std::filesystem::path& directory) {
   const std::string facts = (directory / "environment.json").string();
   std::vector<std::string> problems;
-  check_provenance(parse_json(read_file(facts), facts), problems);
+  const nlohmann::json environment = parse_json(read_file(facts), facts);
+  check_provenance(environment, problems);
   const std::vector<StepRecord> steps = read_steps(directory);
   for (const StepRecord& record : steps) {
     Checker check(record.id, problems);
@@ -132,6 +134,8 @@ std::vector<std::string> verify_step(const std::filesystem::path& directory) {
     check_times(record, check);
   }
   if (steps.empty()) problems.push_back(fmt::format("{} holds no step", kStepFile));
+  std::ranges::move(worn_problems(nlohmann::ordered_json(environment)),
+                    std::back_inserter(problems));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;
 }

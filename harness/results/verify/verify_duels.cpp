@@ -11,6 +11,7 @@
 #include "harness/results/results_directory.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
+#include "harness/results/worn.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/json_text.hpp"
 
@@ -159,6 +160,7 @@ std::vector<std::string> verify_duels(const std::filesystem::path& directory) {
     problems.push_back(fmt::format("the folder holds both {} and {}", kRecordsFile, kDuelsFile));
   }
   if (ids.empty()) problems.push_back(fmt::format("{} holds no duel", kDuelsFile));
+  std::ranges::move(worn_problems(ordered_json(environment)), std::back_inserter(problems));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;
 }
