@@ -52,6 +52,19 @@ def test_a_condition_that_the_states_do_not_show_is_a_problem(folders, tmp_path)
     assert found.returncode == ROW_FAILED and "environment.json: the states do not show that sim counted faults" in found.stderr
 
 
+def test_the_duels_of_a_worn_device_are_checked_too(tmp_path):
+    words = ("duel", "naive", "streaming", "--op", "relu", "--format", "fp32", "--shape", "4k", "--seconds", "5")
+    folder = tmp_path / "out"
+    done = ridgebench(*words, "--device", "sim:remaps=2", "--out", folder)
+    assert "counted faults" in done.stderr, done.stderr
+    path = folder / "environment.json"
+    environment = json.loads(path.read_text())
+    (worn,) = (one for one in environment["conditions"] if one["code"] == "worn")
+    worn["counters"][0]["after"] += 1
+    path.write_text(json.dumps(environment))
+    assert "the states do not show that sim counted faults" in ridgebench("verify", folder).stderr
+
+
 def test_doctor_judges_what_a_run_recorded(folders, tmp_path):
     parent, _ = folders
     environment = read_environment(parent / "worn")
