@@ -24,8 +24,8 @@ std::size_t room(const Operand& operand) {
   return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
 }
 
-// Returns the bytes of an operand that a launch touches, in whole cache lines. Gaps between rows and
-// elements that no launch needs do not evict what the caches hold.
+// Returns the bytes of an operand that a launch touches, in whole cache lines. Gaps between rows
+// and elements that no launch needs do not evict what the caches hold.
 std::size_t bytes_touched(const Operand& operand) {
   const auto& [length, stride] = operand.rows;
   if (stride == 0) return round_up(static_cast<std::size_t>(operand.used_bytes()), kCacheLine);

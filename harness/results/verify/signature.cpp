@@ -62,9 +62,8 @@ Said ssh_keygen(std::vector<std::string> words, const std::filesystem::path& inp
         fmt::format("{} of OpenSSH is not on the PATH; it signs and checks", kProgram));
   }
   if (said.text.find("usage: ") != std::string::npos) {
-    throw UsageError(
-        fmt::format("{} on the PATH cannot sign and check; allowed: that of OpenSSH 8.2 or newer",
-                    kProgram));
+    throw UsageError(fmt::format(
+        "{} on the PATH cannot sign and check; allowed: that of OpenSSH 8.2 or newer", kProgram));
   }
   return said;
 }

@@ -219,8 +219,11 @@ TEST(Rotation, CountsNeitherGapsNorElementsThatNoLaunchNeeds) {
   constexpr std::int64_t kInMemory = std::int64_t{1} << 24U;
   const Operand rows{
       .name = "x", .elements = kInMemory, .format = Format::fp32, .rows = {256, 1024}};
-  const Operand lines{  // an element each
-      .name = "x", .elements = kInMemory, .format = Format::fp32, .rows = {1, 64}};
+  const Operand lines{// an element each
+                      .name = "x",
+                      .elements = kInMemory,
+                      .format = Format::fp32,
+                      .rows = {1, 64}};
   const Operand groups{
       .name = "x", .elements = kInMemory, .format = Format::fp32, .unread = kInMemory / 4 * 3};
   for (const Operand& operand : {rows, lines, groups}) {

@@ -53,8 +53,7 @@ TEST(MatmulBatch, LinesThatOverlapAreRefusedWithTheirLength) {
   EXPECT_THAT(batch_refusal("m:1M/n:1/k:1/lda:1e12"), HasSubstr("lda makes an operand of 1e+18"));
   EXPECT_THAT(batch_refusal("m:1M/n:1/k:1/b:1e12"), HasSubstr("b makes an operand of 1e+18"));
   // parse_shape() bounds the sizes of a plain product.
-  EXPECT_EQ(batch_refusal("m:1e12/n:1/k:1M"),
-            "allowed: m:1000000000000/n:1/k:1000000/layout:nt");
+  EXPECT_EQ(batch_refusal("m:1e12/n:1/k:1M"), "allowed: m:1000000000000/n:1/k:1000000/layout:nt");
   EXPECT_THAT(batch_refusal("8/batch:2"),
               HasSubstr("unknown dimension 'batch'; this operation has m, n, k, b, lda, ldb, ldc, "
                         "layout; a batch of 8 is b:8"));
