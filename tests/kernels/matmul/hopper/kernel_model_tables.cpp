@@ -223,9 +223,9 @@ std::string kernel_models_of_shapes() {
     table += fmt::format("| {} x {} x {} |", m, n, k);
     for (const std::size_t i : columns) {
       const Persistent& kernel = kPersistent[i];
-      table += " " + text(choose(kernel.tiles(), kernel.work(m, n, k))) + " |";
+      table += fmt::format(" {} |", text(choose(kernel.tiles(), kernel.work(m, n, k))));
     }
-    table += " " + text(choose_pingpong(kPersistent[0].work(m, n, k))) + " |\n";
+    table += fmt::format(" {} |\n", text(choose_pingpong(kPersistent[0].work(m, n, k))));
   }
   return table;
 }
