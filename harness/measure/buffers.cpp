@@ -42,6 +42,14 @@ std::int64_t bytes_touched(std::span<const Operand> operands) {
   return static_cast<std::int64_t>(touched);
 }
 
+// Bytes of the list that gaps_of() returns, which guards of an output keep on the host. With rows
+// of one element it is longer than the operand.
+double bytes_of_gap_list(const Operand& operand) {
+  const auto& [length, stride] = operand.rows;
+  if (!operand.is_output() || stride <= length) return 0;
+  return static_cast<double>(operand.elements / stride) * sizeof(DeviceMemory::Region);
+}
+
 // True if an operand lies in the arena of outputs.
 bool is_apart(const Operand& operand) { return operand.is_output() || has_own_values(operand); }
 
@@ -121,7 +129,9 @@ bool Buffers::in_the_way(std::span<const Operand> operands) const {
 
 double Buffers::footprint(std::span<const Operand> operands, std::int64_t count) {
   double bytes = 0;
-  for (const Operand& operand : operands) bytes += static_cast<double>(room(operand));
+  for (const Operand& operand : operands) {
+    bytes += static_cast<double>(room(operand)) + bytes_of_gap_list(operand);
+  }
   return bytes * static_cast<double>(count);
 }
 

@@ -234,6 +234,18 @@ TEST(Rotation, CountsNeitherGapsNorElementsThatNoLaunchNeeds) {
   }
 }
 
+TEST(Footprint, HasTheListOfTheGapsOfAnOutput) {
+  Operand column{.name = "c",
+                 .elements = 2'000'000,
+                 .format = Format::fp32,
+                 .access = Access::written,
+                 .rows = {1, 2}};
+  const double with_gaps = Buffers::footprint({&column, 1}, 1);
+  column.rows = {};
+  EXPECT_EQ(with_gaps - Buffers::footprint({&column, 1}, 1),
+            1'000'000.0 * sizeof(DeviceMemory::Region));
+}
+
 TEST(Rotation, TakesAtMostHalfOfTheMemory) {
   HugeCache device(400 << 20U);
   const Buffers buffers(device, Fill::zeros, 1);
