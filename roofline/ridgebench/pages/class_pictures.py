@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ridgebench.base.files import ResultsError
 from ridgebench.figures.page.drawing import drawing, drawn
-from ridgebench.figures.page.language import said, speaking
+from ridgebench.figures.page.language import ENGLISH, said, speaking
 from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.slides import deck
 from ridgebench.figures.slides.all_slides import all_slides
@@ -17,10 +17,14 @@ _TEXT = re.compile(r"<text[^>]*>([^<]*)")
 
 @cache
 def _slides_of(sheets: str) -> tuple[deck.Deck, dict[str, deck.Slide]]:
-    """The deck over these data sheets, and its slides by their slugs. Raises ResultsError."""
+    """The deck over these data sheets, and its slides by their slugs. Raises ResultsError.
+
+    A slide chooses the longest title that fits. English decides, so that the order of the pages does not.
+    """
     names = sheets.split()
-    made = deck.make(None, names, None, names[0], " ".join(["ridgebench slides", *(f"--on {name}" for name in names)]))
-    return made, {slide.slug: slide for slide in all_slides(made)}
+    with speaking(ENGLISH):
+        made = deck.make(None, names, None, names[0], " ".join(["ridgebench slides", *(f"--on {name}" for name in names)]))
+        return made, {slide.slug: slide for slide in all_slides(made)}
 
 
 def _slide(slug: str, sheets: str) -> deck.Slide:

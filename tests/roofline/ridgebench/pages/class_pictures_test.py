@@ -29,6 +29,16 @@ def test_the_class_shows_the_slide_of_today(language, slug, sheets):
     assert f"![{markdown(class_pictures.title(slug, sheets, language))}](pictures/class/{slug}.svg)" in page
 
 
+@pytest.mark.skipif(not has_chinese_font(), reason="no font with Chinese characters")
+def test_the_language_that_comes_first_changes_no_title():
+    """A slide chooses the longest title that fits, and Chinese ones are shorter."""
+    found = []
+    for languages in (("en", "zh"), ("zh", "en")):
+        class_pictures._slides_of.cache_clear()
+        found.append({(language, slug): class_pictures.title(slug, sheets, language) for language in languages for slug, sheets in PICTURES.items()})
+    assert found[0] == found[1]
+
+
 def test_no_picture_is_left_over():
     for language, folder in FOLDERS.items():
         kept = {path.stem for path in (ROOT / folder / class_pictures.FOLDER).iterdir()}
