@@ -28,7 +28,7 @@ _BESIDE = 0.18  # inches between the plane and its panel
 _NAME = re.compile(r'( id="|url\(#|xlink:href="#)')
 _PROLOGUE = re.compile(r"^.*?(?=<svg )|<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL)
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*")
-_FAMILIES = {True: "'DejaVu Sans',Verdana,sans-serif", False: "'DejaVu Sans','Slides CJK',sans-serif"}  # by whether the page is English
+_FAMILIES = {True: "'DejaVu Sans',Verdana,sans-serif", False: "'DejaVu Sans','Slides CJK',sans-serif"}  # by: the page is English
 _CJK = "Slides CJK"  # the name of the Chinese font within the page
 _SVG = re.compile(r"<svg [^>]*>")
 _WEIGHTS = {"normal": "400", "bold": "700"}
@@ -172,9 +172,9 @@ def document(of: Deck, slides: Sequence[Slide], themes: Sequence[str]) -> str:
     """The page of the slides in one theme, or in light and dark."""
     title = said(f"{of.device.name}, {of.scene.format}: memory or arithmetic")
     sections, template, script = _sections(of, slides, themes), _asset("deck.html"), _asset("deck.js")
-    words = dict(map(for_script, _WORDS))
-    css = _style(themes, "".join(sorted(set(f"{sections}{template}{script}{title}{words}"))))
+    words, hollow = dict(map(for_script, _WORDS)), said(HOLLOW)
+    css = _style(themes, "".join(sorted(set(f"{sections}{template}{script}{title}{words}{hollow}"))))
     policy = POLICY.format(scripts=digest(script), style="'unsafe-inline'")  # an SVG of Matplotlib has its colours in attributes
     return filled(template, {"policy": f"{policy}; font-src data:", "title": escape(title), "style": css, "slides": sections,
-                             "hollow": escape(said(HOLLOW)), "script": script, "words": script_json(words),
+                             "hollow": escape(hollow), "script": script, "words": script_json(words),
                              **{english: escape(said(english)) for english in _LABELS}}, spoken_language())
