@@ -1,8 +1,8 @@
 """The language of figures and slides. The code has their words in English; the catalogue zh.po has the Chinese of each.
 
 A msgid of the catalogue is an English text. A field such as {op} takes any words, and they are said in the same language. What other
-fields take stays: {ridge:#} a number with its unit, {format:1} one word, {device:=} a name; {formats:f} is a list of formats. A text that the
-catalogue lacks stays English: names of devices, techniques and files, and what a record says.
+fields take stays: {ridge:#} a number with its unit, {format:1} one word, {device:=} a name; {formats:f} is a list of formats, and {who:i} one
+item of a list. A text that the catalogue lacks stays English: names of devices, techniques and files, and texts of a record.
 """
 
 import argparse
@@ -32,14 +32,16 @@ _NEW_FILES = re.compile(r"NotoSansCJK-(Regular|Bold)\.ttc$")
 _FALLBACK = (3, 6)  # the first Matplotlib that takes characters from a second font
 CATALOGUE = Path(__file__).with_name("zh.po")
 _ENTRY = re.compile(r'^msgid "((?:[^"\\]|\\.)*)"\nmsgstr "((?:[^"\\]|\\.)*)"$', re.MULTILINE)
-_FIELD = re.compile(r"\{(\w+)(?::([#=1f]))?\}")
+_FIELD = re.compile(r"\{(\w+)(?::([#=1fi]))?\}")
 _UNIT = r"(?:%|[kKMGTPnuµmpf]?(?:FLOP/s|FLOP|B/s|B|Hz|s|W|J)|[KMG]iB)"
 _NUMBER = rf"[-<~≈]?\d[\d.,]*(?:e[-+]?\d+)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*(?: ?{_UNIT})?(?![\w.]*[\w])"
 _HAN = "\u4e00-\u9fff"
 _START = r"[A-Z0-9]|--|[a-z]+\d"  # of a sentence; an option or a format may begin one
 _WORDS = rf"(?:(?![.!?] (?:{_START}))[^\n;])+?"  # of one sentence
 _FORMATS = r"(?:(?:fp|bf|tf)\w+(?:, | and )?)+"
-_TAKES = {"#": _NUMBER, "1": r"[^\s,;]+", "f": _FORMATS, "=": r"[^,;:\n]+?", None: _WORDS}
+_ITEM = r"(?:(?! and |, )[^;:\n])+?"
+_TAKES = {"#": _NUMBER, "1": r"[^\s,;]+", "f": _FORMATS, "i": _ITEM, "=": r"[^,;:\n]+?", None: _WORDS}
+_SAID = ("f", "i", "")  # kinds of fields whose words are said
 _LETTER = re.compile(r"[A-Za-z]")
 _MARKS = "，。；：、（）"
 _CHINESE_TEXT = re.compile(f"[{_HAN}{_MARKS}]")
@@ -136,13 +138,13 @@ def catalogue(path: Path) -> dict[str, str]:
     """English and Chinese templates. Raises ResultsError if the file has one twice."""
     pairs = [(_unescaped(one), _unescaped(other)) for one, other in _ENTRY.findall(path.read_text("utf-8"))]
     if len(found := dict(pairs)) < len(pairs):
-        raise ResultsError(f"{path}: an entry stands twice")
+        raise ResultsError(f"{path}: an entry is there twice")
     return found
 
 
 def _rank(template: str) -> tuple[int, int]:
     """Templates with the most characters that are no field come first; of equal ones those whose fields take the least."""
-    return -len(_FIELD.sub("", template)), sum(not kind for _, kind in _FIELD.findall(template))
+    return -len(_FIELD.sub("", template)), sum(kind in ("i", "") for _, kind in _FIELD.findall(template))
 
 
 def _pattern(template: str) -> re.Pattern:
@@ -161,7 +163,8 @@ def _pattern(template: str) -> re.Pattern:
 def _entries(path: Path) -> list[_Entry]:
     """The templates with fields, the narrowest first."""
     fielded = sorted((one for one in catalogue(path) if _FIELD.search(one)), key=_rank)
-    return [_Entry(_pattern(one), frozenset(name for name, kind in _FIELD.findall(one) if kind and kind != "f"), catalogue(path)[one]) for one in fielded]
+    return [_Entry(_pattern(one), frozenset(name for name, kind in _FIELD.findall(one) if kind not in _SAID), catalogue(path)[one])
+            for one in fielded]
 
 
 @cache

@@ -18,9 +18,8 @@ def slides(deck: Deck) -> list[Slide]:
     if deck.view is None or not flops:
         return []
     byte = next((line.joules for line in known if not line.format), None)
-    joules = next((spent for spent, name in flops if name == deck.scene.format), flops[0][0])
-    name = next(name for spent, name in flops if spent == joules)
-    words = f"The whole board, per FLOP of the ceilings: {digits(_PICO * joules)} pJ in {name}."
+    joules, name = next((one for one in flops if one[1] == deck.scene.format), flops[0])
+    words = f"A FLOP of the ceilings takes {digits(_PICO * joules)} pJ of the whole board in {name}."
     worth = f"A byte of memory takes the joules of {digits(byte / joules)} FLOPs in {name}" if byte else ""
     more = f"A byte of main memory takes {digits(_PICO * byte)} pJ, as {digits(byte / joules)} of these FLOPs do." if byte else ""
 
@@ -37,5 +36,6 @@ def slides(deck: Deck) -> list[Slide]:
     title = "Joules of a FLOP in each format" if deck.scene.doubt else claim
     lines = [f"{format_}: {digits(_PICO * spent)} pJ a FLOP, {digits(1e-12 / spent)} TFLOP a joule" for spent, format_ in flops]
     lines += [f"a byte of main memory: {digits(_PICO * byte)} pJ"] if byte else []
-    say = " ".join(filter(None, (words, more, f"Seen in {counted(len(flops), 'format')}; power is that of the board, idle power included.")))
+    say = " ".join(filter(None, (words, more, f"The run recorded {counted(len(flops), 'format')}.",
+                               "The power is the whole board's, idle power included.")))
     return [Slide("energy", title, say, lines, deck.command, 4, draw, axes=False)]
