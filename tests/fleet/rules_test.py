@@ -1,11 +1,21 @@
 """`fleet report --rules FILE`: settings and least rates that the owner wants of each model."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from damaged import attempt
 from ridgebench.__main__ import run
+from ridgebench.base import patterns
+from ridgebench.base.command_line import CommandError
+from ridgebench.base.files import ResultsError
+from ridgebench.data import program
+from ridgebench.fleet.gpu import Fleet, Gpu, Reading
+from ridgebench.fleet.rules import judge_rates
 from synthetic_fleet import write_fleet
+
+READING = Reading("ok", 1.0, 1e9, "byte/s", None, None, None, None, (), None)
 
 
 @pytest.fixture(name="reported")
@@ -45,7 +55,39 @@ def test_rows_below_the_least_rate_are_found(reported):
     assert report({"*": {"rates": {f"^{name}$": {"bytes_per_s": row["bytes_per_s"] * 0.99}}}}) == {}
     found = report({row["device"]: {}, "*": {"rates": {f"^{name}$": {"bytes_per_s": row["bytes_per_s"] * 1.5}}}}, code=4)
     assert sorted(found) == list(range(8))
-    assert all(one[:2] == ("UNHEALTHY", "WARN") and one[2].startswith(f"{name} (isolated) has ") and "in 1 more rows" not in one[2] for one in found.values())
+    assert all(one[:2] == ("UNHEALTHY", "WARN") and one[2].startswith(f"{name} (isolated) has ") for one in found.values())
+    assert all(one[2].endswith("; 1 more row below the least rate") for one in found.values()), "both passes are slow"
+    rest = report({"*": {"rates": {f"-^{name}$": {"bytes_per_s": 1.0}}}})
+    assert rest == {}
+
+
+def test_rules_are_of_gpus():
+    host = Gpu("gn1", None, None, "Xeon", "DONE", None, 1, {}, {("isolated", "dram_copy"): READING}, host=True)
+    gpu = replace(host, index=0, model="NVIDIA H200", host=False)
+    rules = {"*": {"rates": {"^dram": {"bytes_per_s": 2e9}}}}
+    found = judge_rates(Fleet(Path("fleet"), None, [host, gpu]), rules, Path("rules.json")).gpus
+    assert [len(one.health) for one in found] == [0, 1]
+    assert found[1].health[0].text == "dram_copy (isolated) has 1 GB/s, the rules want 2 GB/s"
+
+
+def test_an_expression_that_takes_too_long_is_refused(monkeypatch):
+    monkeypatch.setattr(patterns, "LIMIT_S", 0.01)
+    gpu = Gpu("gn1", 0, None, "GPU", "DONE", None, 1, {}, {("isolated", "a" * 40): READING})
+    with pytest.raises(CommandError, match="repeats within repeats"):
+        judge_rates(Fleet(Path("fleet"), None, [gpu]), {"*": {"rates": {"(a+)+$x": {"bytes_per_s": 1.0}}}}, Path("rules.json"))
+
+
+def test_a_doctor_that_fails_is_no_silence(reported, monkeypatch, capsys):
+    """Without rules a report does without doctor; settings that nobody judged are not obeyed."""
+    _, report = reported
+
+    def fails(*_words, **_how):
+        raise ResultsError("doctor does not answer")
+
+    monkeypatch.setattr(program, "ask", fails)
+    with pytest.raises(FileNotFoundError):
+        report({"*": {"ecc": True}}, code=2)
+    assert "doctor does not answer" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("rules", "part"), [
@@ -54,6 +96,6 @@ def test_rows_below_the_least_rate_are_found(reported):
 ])
 def test_rules_that_make_no_sense_are_refused(rules, part, reported, capsys):
     _, report = reported
-    with pytest.raises(AssertionError):
-        report(rules)
+    with pytest.raises(FileNotFoundError):  # of the report
+        report(rules, code=2)
     assert part in capsys.readouterr().err

@@ -87,10 +87,12 @@ def collect(folder: Path, now: Optional[datetime] = None, rules: Optional[Path] 
 
 
 def _add_recorded(found: list[Found], rules: Optional[Path]) -> bool:
-    """Adds what doctor says of the recorded health; False without a program that has doctor."""
+    """Adds what doctor says of the recorded health; False without a program that has doctor, which rules need. Raises ResultsError."""
     try:
         health = judge_recorded((text for one in found for text in one.gpu.recorded), rules)
     except ResultsError:
+        if rules:
+            raise
         return False
     for one in found:
         every = dict.fromkeys(one.gpu.health)

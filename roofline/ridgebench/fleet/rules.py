@@ -4,16 +4,16 @@
 """
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Iterator, Mapping
+from typing import Any, Iterable, Iterator, Mapping
 
 from ridgebench.base.command_line import CommandError
 from ridgebench.base.files import parse_json, read
+from ridgebench.base.patterns import Pattern
 from ridgebench.base.text import quoted
-from ridgebench.base.units import and_more, rate
+from ridgebench.base.units import counted, rate
 from ridgebench.data import program
 
 from .gpu import Fleet, Gpu
@@ -36,20 +36,22 @@ def _text(value: float, key: str) -> str:
     return rate(value, _UNITS[key].replace("byte", "B"))
 
 
-def _pattern(path: Path, text: str) -> "re.Pattern[str]":
-    try:
-        return re.compile(text.removeprefix("-"))
-    except re.error as error:
-        raise CommandError(f"{path}: rates of {quoted(text)}: {error}; allowed: a regular expression of ids") from None
+def _chosen(rates: Iterable[str], rows: Iterable[str], path: Path) -> dict[str, set[str]]:
+    """The ids that each expression chooses; after a leading minus, those that it does not match. Raises CommandError."""
+    known, found = set(rows), {}
+    for text in rates:
+        pattern = Pattern(text.removeprefix("-"), f"{path}: the key of rates")
+        matched = {row for row in known if pattern.search(row)}
+        found[text] = known - matched if text.startswith("-") else matched
+    return found
 
 
-def _slow_rows(gpu: Gpu, rates: Mapping[str, Mapping[str, float]], path: Path) -> Iterator[str]:
+def _slow_rows(gpu: Gpu, rates: Mapping[str, Mapping[str, float]], chosen: Mapping[str, set[str]], path: Path) -> Iterator[str]:
     """The rows below their least rates. Raises CommandError for a rule in another unit than the row's."""
     for text, rule in rates.items():
-        pattern = _pattern(path, text)
         ((key, least),) = rule.items()
         for (pass_, row), reading in sorted(gpu.readings.items()):
-            if reading.rate is None or reading.status != "ok" or bool(pattern.search(row)) == text.startswith("-"):
+            if reading.rate is None or reading.status != "ok" or row not in chosen[text]:
                 continue
             if reading.unit != _UNITS[key]:
                 other = next(name for name, unit in _UNITS.items() if unit == reading.unit)
@@ -59,11 +61,14 @@ def _slow_rows(gpu: Gpu, rates: Mapping[str, Mapping[str, float]], path: Path) -
 
 
 def judge_rates(fleet: Fleet, rules: Mapping[str, Any], path: Path) -> Fleet:
-    """The fleet, whose GPUs have a finding where rows are slower than the rules of their model allow."""
+    """The fleet, whose GPUs have a finding where rows are slower than the rules of their model allow. A host has no rules."""
+    rates = {model: of_model.get("rates", {}) for model, of_model in rules.items()}
+    chosen = _chosen({text for of_model in rates.values() for text in of_model}, {row for gpu in fleet.gpus for _, row in gpu.readings}, path)
     gpus = []
     for gpu in fleet.gpus:
-        of_model = rules.get(str(gpu.model), rules.get(_ANY_MODEL, {}))
-        slow = list(_slow_rows(gpu, of_model.get("rates", {}), path))
-        more = (Health(False, slow[0] + and_more(len(slow) - 1, "rows: ")),) if slow else ()
+        own = {} if gpu.host else rates.get(str(gpu.model), rates.get(_ANY_MODEL, {}))
+        slow = list(_slow_rows(gpu, own, chosen, path))
+        rest = f"; {counted(len(slow) - 1, 'more row')} below the least rate" if len(slow) > 1 else ""
+        more = (Health(False, slow[0] + rest),) if slow else ()
         gpus.append(replace(gpu, health=(*gpu.health, *more)))
     return replace(fleet, gpus=gpus)
