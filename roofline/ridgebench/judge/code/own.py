@@ -195,9 +195,10 @@ class OwnRows:
         if row.device != _HOST and not row.device.startswith(_GPU):
             return Finding(UNKNOWN, f"the device {row.device} is neither a host nor a GPU")
         if row.loaded_from:
-            return self._loaded(row.loaded_from)
-        source = self.source(row)
-        found = source if isinstance(source, Finding) else self.of_source(source)
+            found = self._loaded(row.loaded_from)
+        else:
+            source = self.source(row)
+            found = source if isinstance(source, Finding) else self.of_source(source)
         return self._libraries() if found.state == SAME and row.origin != "hand" else found
 
     @cached_property

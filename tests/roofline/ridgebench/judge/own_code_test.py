@@ -229,6 +229,11 @@ def test_a_program_that_does_not_say_its_files_is_read_by_names(rows, tmp_path):
 def test_rows_of_a_loaded_object_are_the_same_if_the_programs_are(rows):
     row = row_of("mine", "kernel", device="cpu", loaded_from="mine.so")
     assert rows.of_row(row).state == "same code"
+    one = rows.registered[0]
+    rows.registered = [one, replace(one, libraries=one.libraries | {"cublas": "/opt/lib/libcublas.so.12"})]
+    assert rows.of_row(row).state == "same code"
+    called = rows.of_row(row_of("mine", "kernel", device="cpu", loaded_from="mine.so", origin="library"))
+    assert called.state == "unknown" and "the programs load cublas from" in called.reason
     rows.differences.host = [HostDifference(object_of(rows, "kernels/relu/naive.cpp.o"), {".text"}, sides=(HostObject(),) * 2)]
     assert rows.of_row(row).state == "unknown"
     assert "scripts are not compared" in rows.of_row(row_of("mine", "kernel", device="cpu", loaded_from="mine.py:kernel")).reason
