@@ -6,14 +6,16 @@
 # RIDGEBENCH_PYTHON names the Python that has pip and pytest; default: python3.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-python=$(realpath -s "$(command -v "${RIDGEBENCH_PYTHON:-python3}")") # a relative path would not serve the program in other folders
-[[ -z ${RIDGEBENCH_PYTHON:-} ]] || export RIDGEBENCH_PYTHON=$python
 build=build/wheel # pyproject.toml names it
 
 fail() {
   echo "release: $*" >&2
   exit 1
 }
+
+python=$(command -v "${RIDGEBENCH_PYTHON:-python3}") || fail "${RIDGEBENCH_PYTHON:-python3} is not a program; allowed: RIDGEBENCH_PYTHON with a Python"
+python=$(realpath -s "$python") # a relative path would not serve the program in other folders
+[[ -z ${RIDGEBENCH_PYTHON:-} ]] || export RIDGEBENCH_PYTHON=$python
 
 # CMakeLists.txt has the version; the other files repeat it for their readers.
 check_version() {

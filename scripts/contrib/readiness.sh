@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Is this node ready for work? For a readiness engine that calls a container and reads an exit code and JSON:
 #   scripts/contrib/readiness.sh FOLDER [MINUTES]
-# FOLDER is new, or absent, and keeps every result. The steps, of which a later one runs only if the earlier ones may end so:
-#   doctor   what NVML, the driver and the kernel say of each GPU, and the rules of RULES
-#   run      all GPUs of the node, each alone and all together, in BUDGET seconds: rates, and the bits of each multiprocessor
+# FOLDER is empty, or absent, and keeps every result. A step runs only if the earlier ones ended with 0:
+#   doctor   each GPU by NVML, the driver, the kernel and RULES; a warning, such as a broken rule, leaves the exit code 0
+#   run      all GPUs of the node, each by itself and all together, in BUDGET seconds: rates, and the bits of each multiprocessor
 #   soak     MINUTES (0) of load on the first GPU, every bit compared
 # One line of JSON on standard output: ready, exit, the code of each step (null: it did not run), and the folder.
 # Exit codes are those of ridgebench, the largest of the steps: 0 ready, 3 undecided, 4 slow, 6 wrong, 7 no GPU that works,
@@ -17,8 +17,8 @@ if [[ -z $folder || $# -gt 2 || ! $minutes =~ ^[0-9]+([.][0-9]+)?$ ]]; then
   echo "readiness.sh: allowed: readiness.sh FOLDER [MINUTES]" >&2
   exit 2
 fi
-if [[ -e $folder/doctor.json ]] || ! mkdir -p "$folder" || [[ ! -w $folder ]]; then
-  echo "readiness.sh: $folder is no folder for new results; allowed: a new folder that can be written to" >&2
+if [[ -e $folder/doctor.json ]] || ! mkdir -p "$folder" 2>/dev/null || [[ ! -w $folder ]]; then
+  echo "readiness.sh: $folder has results or cannot be written to; allowed: a new folder" >&2
   exit 2
 fi
 

@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 
 
 def table(axes: str, *lines: str) -> str:
-    """A CSV of nvbench: axes stand before Skipped, those of later benchmarks behind the times."""
+    """A CSV of nvbench: the first benchmark has its axes before Skipped, later ones behind the times."""
     return "\n".join([f"{HEAD},{axes}" if "Skipped" in axes else f"{HEAD},{axes},{TIMES}", *lines, ""])
 
 

@@ -1,4 +1,4 @@
-"""Figures in Chinese: no word of them stays English, numbers stay, nothing overlaps or is cut, and fonts are named or asked for."""
+"""Figures in Chinese: no word of them stays English, numbers stay, nothing overlaps or is cut, and fonts are named or missing in one line."""
 
 import json
 import re
@@ -26,7 +26,7 @@ TERMS = set("""FLOP FLOPs TFLOP GFLOP MFU HFU GB TB MB kB KiB MiB GiB GHz ms us 
 # Names of operations, formats and devices that no record of the figure has.
 NAMES = set("""relu gelu dot matvec matmul fp32 tf32 fp16 bf16 int8 copy triad read write H100 H200 B200 SXM SXM5 HBM3 HBM3e nvlink4 ethernet
     llama""".split())
-# What a record says in English stays: reasons, with the names of rows.
+# Texts of a record stay English: reasons, with the names of rows.
 RECORDED = re.compile(r"(?:enqueue|RIDGEBENCH_UNGATED|/pinned|runs kernels|launches took)")
 WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9_]+")
 NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
