@@ -44,12 +44,15 @@
 
   const tickText = d3.format(",.3~r");
 
-  // Ticks of the visible part of an axis with their places and texts: powers of ten; d3's where at most two of them are in view.
-  function ticks(limits, ends, rescaled) {
+  // Ticks of the visible part of an axis with their places and texts, powers of ten at least `apart` px from each other; d3's if at most
+  // two powers of ten are in view.
+  function ticks(limits, ends, apart, rescaled) {
     const scale = rescaled(d3.scaleLog(limits.map((power) => 10 ** power), ends)), [low, high] = scale.domain().map(Math.log10);
-    const tens = d3.range(Math.ceil(low - 1e-9), Math.floor(high + 1e-9) + 1).map((power) => 10 ** power);
+    const step = Math.ceil(apart / Math.abs(scale(10) - scale(1)));
+    const powers = d3.range(Math.ceil(low - 1e-9), Math.floor(high + 1e-9) + 1);
+    const tens = powers.filter((power) => power % step === 0).map((power) => 10 ** power);
     const all = scale.ticks(6), shown = all.filter(scale.tickFormat(6, tickText));
-    const values = tens.length > 2 ? tens : shown.length > 1 ? shown : all;
+    const values = powers.length > 2 ? tens : shown.length > 1 ? shown : all;
     return values.map((value) => [scale(value), tickText(value)]);
   }
 
@@ -58,11 +61,11 @@
     const write = (text, x, y, anchor) =>
       grid.append("text").attr("x", x).attr("y", y).attr("text-anchor", anchor).text(text);
     grid.selectAll("*").remove();
-    for (const [x, text] of ticks(still.x, [left, right], (scale) => state.zoom.rescaleX(scale))) {
+    for (const [x, text] of ticks(still.x, [left, right], 44, (scale) => state.zoom.rescaleX(scale))) {
       grid.append("path").attr("d", `M${x} ${top}V${floor}`);
       write(text, x, floor + 17, "middle");
     }
-    for (const [y, text] of ticks(still.y, [floor, top], (scale) => state.zoom.rescaleY(scale))) {
+    for (const [y, text] of ticks(still.y, [floor, top], 24, (scale) => state.zoom.rescaleY(scale))) {
       grid.append("path").attr("d", `M${left} ${y}H${right}`);
       write(text, left - 7, y + 4, "end");
     }
