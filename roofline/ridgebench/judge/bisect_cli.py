@@ -132,7 +132,7 @@ class _Search:
     def check_out(self, number: int) -> None:
         """Makes the tree of a commit, unless a whole one exists: a git that was killed left half of one, and its lock."""
         tree, whole = self.tree(number), self.tree(number).with_suffix(".whole")
-        if whole.exists():
+        if whole.exists() and tree.exists():
             return
         shutil.rmtree(tree, ignore_errors=True)
         _git("worktree", "prune")

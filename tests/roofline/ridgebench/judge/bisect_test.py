@@ -127,6 +127,7 @@ def test_half_a_tree_of_a_git_that_was_killed_is_made_anew(repository):
         (repository.folder / ".git" / "worktrees" / commit / "locked").write_text("initializing\n")
         if number % 2:
             shutil.rmtree(tree)
+            tree.with_suffix(".whole").touch()  # of a tree that somebody removed
     done = repository.bisect()
     assert done.returncode == OK and "does not build" not in done.stdout, done.stderr
 
