@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from ridgebench.base.files import write_at_once
 from ridgebench.base.workers import in_parallel
 
-from .language import families, named_families
+from .language import LATIN, families, named_families
 from .style import NORMAL, Theme
 
 _DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -24,6 +24,9 @@ METADATA = {
     "png": {"Software": None},
 }
 _QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
+# Kinds of fonts in a PDF. Matplotlib's TrueType is broken for files of several fonts in CFF, as those of Noto Sans CJK:
+# https://github.com/matplotlib/matplotlib/issues/20870
+_TRUETYPE, _OUTLINES = 42, 3
 _LONGEST_NAME = 80  # characters of a format's name in a file name
 
 
@@ -32,7 +35,7 @@ def settings(theme: Theme) -> dict:
     return {
         "svg.fonttype": "none",
         "svg.hashsalt": "ridgebench",
-        "pdf.fonttype": 42,
+        "pdf.fonttype": _TRUETYPE if families() == [LATIN] else _OUTLINES,
         "text.parse_math": False,
         "font.family": [*families(), "sans-serif"],
         "font.size": NORMAL,

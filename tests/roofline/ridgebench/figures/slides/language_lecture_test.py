@@ -203,6 +203,14 @@ def test_an_svg_names_fonts_of_other_machines_and_has_text():
         assert style and all("DejaVu Sans" in one for one in style)
 
 
+def test_a_pdf_has_its_characters_as_outlines():
+    """As TrueType, the fonts of Noto Sans CJK would be broken."""
+    for _, figure, _ in told(["--on", "h100-sxm"]):
+        with language.speaking("zh"), drawing(THEMES["light"]):
+            pdf = drawn(figure, "pdf")
+        assert b"/Type3" in pdf and b"/FontFile2" not in pdf
+
+
 def test_a_machine_without_a_font_gets_one_line(monkeypatch, tmp_path, capfd):
     language.chinese_family.cache_clear()
     monkeypatch.setattr(language, "CHINESE_FAMILIES", ("No Such Font",))
