@@ -12,7 +12,7 @@ from ridgebench.base.command_line import CommandError
 from ridgebench.base.files import ResultsError
 from ridgebench.data import program
 from ridgebench.fleet.gpu import Fleet, Gpu, Reading
-from ridgebench.fleet.rules import judge_rates
+from ridgebench.fleet.rules import idle_rates, judge_rates
 from synthetic_fleet import write_fleet
 
 READING = Reading("ok", 1.0, 1e9, "byte/s", None, None, None, None, (), None)
@@ -68,6 +68,15 @@ def test_rules_are_of_gpus():
     found = judge_rates(Fleet(Path("fleet"), None, [host, gpu]), rules, Path("rules.json")).gpus
     assert [len(one.health) for one in found] == [0, 1]
     assert found[1].health[0].text == "dram_copy (isolated) has 1 GB/s, the rules want 2 GB/s"
+
+
+def test_a_least_rate_that_chooses_no_row_is_named():
+    gpu = Gpu("gn1", 0, None, "NVIDIA H200", "DONE", None, 1, {}, {("isolated", "dram_copy"): READING})
+    rate = {"bytes_per_s": 1.0}
+    rules = {"NVIDIA H200": {"rates": {"^dram_cpy/": rate, "copy": rate, "-dram": rate}}, "NVIDIA B200": {"rates": {"^none": rate}}, "*": {"ecc": True}}
+    fleet = Fleet(Path("fleet"), None, [gpu, replace(gpu, host=True, model="Xeon")])
+    assert idle_rates(fleet, rules, Path("rules.json")) == [f"rules.json: rates of {text!r} choose no row of 'NVIDIA H200'" for text in ("^dram_cpy/", "-dram")]
+    assert idle_rates(fleet, {}, Path("rules.json")) == []
 
 
 def test_an_expression_that_takes_too_long_is_refused(monkeypatch):

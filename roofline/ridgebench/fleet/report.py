@@ -20,12 +20,14 @@ def main(options: argparse.Namespace) -> int:
     from .judge import assess
     from .past import read_past
     from .render import files
-    from .rules import judge_rates, read_rules
+    from .rules import idle_rates, judge_rates, read_rules
 
     past = read_past(options.baseline) if options.baseline else None
     rules = read_rules(options.rules) if options.rules else {}
-    fleet = judge_rates(collect(options.fleet, rules=options.rules), rules, options.rules)
-    assessment = assess(fleet, past=past)
+    fleet = collect(options.fleet, rules=options.rules)
+    for line in idle_rates(fleet, rules, options.rules):
+        print(f"fleet: note: {line}", file=sys.stderr)
+    assessment = assess(judge_rates(fleet, rules, options.rules), past=past)
     folder, text = files.write_all(assessment, options.out)
     sys.stdout.write(text if options.json else files.summary(assessment, folder))
     return assessment.code

@@ -60,14 +60,30 @@ def _slow_rows(gpu: Gpu, rates: Mapping[str, Mapping[str, float]], chosen: Mappi
                 yield f"{row} ({pass_}) has {_text(reading.rate, key)}, the rules want {_text(least, key)}"
 
 
+def _key_of(gpu: Gpu, rules: Mapping[str, Any]) -> str:
+    """The key of the rules for a GPU; empty for a host, which has no rules."""
+    if gpu.host:
+        return ""
+    return str(gpu.model) if str(gpu.model) in rules else _ANY_MODEL
+
+
+def idle_rates(fleet: Fleet, rules: Mapping[str, Any], path: Path) -> list[str]:
+    """A line for each least rate that chooses no row of the GPUs that have it, such as one with a misspelt id. Raises CommandError."""
+    rows: dict[str, set[str]] = {}
+    for gpu in fleet.gpus:
+        rows.setdefault(_key_of(gpu, rules), set()).update(row for _, row in gpu.readings)
+    every = [(model, text) for model, of_model in rules.items() if rows.get(model) for text in of_model.get("rates", {})]
+    return [f"{path}: rates of {quoted(text)} choose no row of {'the GPUs' if model == _ANY_MODEL else quoted(model)}"
+            for model, text in every if not _chosen([text], rows[model], path)[text]]
+
+
 def judge_rates(fleet: Fleet, rules: Mapping[str, Any], path: Path) -> Fleet:
     """The fleet, whose GPUs have a finding where rows are slower than the rules of their model allow. A host has no rules."""
     rates = {model: of_model.get("rates", {}) for model, of_model in rules.items()}
     chosen = _chosen({text for of_model in rates.values() for text in of_model}, {row for gpu in fleet.gpus for _, row in gpu.readings}, path)
     gpus = []
     for gpu in fleet.gpus:
-        own = {} if gpu.host else rates.get(str(gpu.model), rates.get(_ANY_MODEL, {}))
-        slow = list(_slow_rows(gpu, own, chosen, path))
+        slow = list(_slow_rows(gpu, rates.get(_key_of(gpu, rules), {}), chosen, path))
         rest = f"; {counted(len(slow) - 1, 'more row')} below the least rate" if len(slow) > 1 else ""
         more = (Health(False, slow[0] + rest),) if slow else ()
         gpus.append(replace(gpu, health=(*gpu.health, *more)))
