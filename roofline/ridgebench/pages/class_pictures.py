@@ -16,7 +16,7 @@ _TEXT = re.compile(r"<text[^>]*>([^<]*)")
 
 
 @cache
-def _slides_of(sheets: str) -> tuple[deck.Deck, dict[str, deck.Slide]]:
+def slides_of(sheets: str) -> tuple[deck.Deck, dict[str, deck.Slide]]:
     """The deck over these data sheets, and its slides by their slugs. Raises ResultsError.
 
     A slide chooses the longest title that fits. English decides, so that the order of the pages does not.
@@ -28,7 +28,7 @@ def _slides_of(sheets: str) -> tuple[deck.Deck, dict[str, deck.Slide]]:
 
 
 def _slide(slug: str, sheets: str) -> deck.Slide:
-    found = _slides_of(sheets)[1]
+    found = slides_of(sheets)[1]
     if slug not in found:
         raise ResultsError(f"no slide {slug!r} of {sheets}; allowed: {', '.join(found)}")
     return found[slug]
@@ -44,7 +44,7 @@ def svg(slug: str, sheets: str, language: str) -> str:
     """The slide. Raises ResultsError, also without a font of the language."""
     theme = THEMES["light"]
     with speaking(language), drawing(theme):
-        return drawn(deck.draw(_slide(slug, sheets), _slides_of(sheets)[0], theme), "svg").decode()
+        return drawn(deck.draw(_slide(slug, sheets), slides_of(sheets)[0], theme), "svg").decode()
 
 
 def words(picture: str) -> list[str]:

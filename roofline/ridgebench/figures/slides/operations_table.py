@@ -40,7 +40,7 @@ def _power(size: int) -> str:
     return ("" if shown == "1" else f"{shown} × ") + f"10{superscript(int(exponent))}"
 
 
-def _size_of(mark: Mark, fixed: int) -> str:
+def size_of(mark: Mark, fixed: int) -> str:
     """'n = 8192' where all dimensions are equal; of several the one that grows along the path."""
     sizes = _sizes(mark)
     if len(set(sizes.values())) == 1:
@@ -76,7 +76,7 @@ def _lines(deck: Deck, answered: bool) -> list[tuple[str, ...]]:
     """The operations at their sizes: FLOPs as a formula and as a number, bytes, intensity, limit."""
     marks = _marks(deck)
     flops, traffic = [mark.flops for mark in marks], [mark.flops / mark.intensity for mark in marks]
-    return [(spoken(mark.op), _size_of(mark, deck.shown.fixed), _formula(mark), work, moved, digits(mark.intensity),
+    return [(spoken(mark.op), size_of(mark, deck.shown.fixed), _formula(mark), work, moved, digits(mark.intensity),
              _limit_of(mark) if answered else "?")
             for mark, work, moved in zip(marks, in_one_unit(flops, "FLOP"), in_one_unit(traffic, "B"))]
 

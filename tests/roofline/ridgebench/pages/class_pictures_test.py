@@ -34,7 +34,7 @@ def test_the_language_that_comes_first_changes_no_title():
     """A slide chooses the longest title that fits, and Chinese ones are shorter."""
     found = []
     for languages in (("en", "zh"), ("zh", "en")):
-        class_pictures._slides_of.cache_clear()
+        class_pictures.slides_of.cache_clear()
         found.append({(language, slug): class_pictures.title(slug, sheets, language) for language in languages for slug, sheets in PICTURES.items()})
     assert found[0] == found[1]
 
