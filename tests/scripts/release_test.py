@@ -1,5 +1,6 @@
 """A release: the address of the project is in one file, the notes are the changelog's, the page has ten lines."""
 
+import os
 import re
 import subprocess
 
@@ -46,3 +47,10 @@ def test_the_notes_are_the_section_of_the_version(tmp_path):
 def test_the_page_has_ten_steps_at_most():
     steps = re.findall(r"^(\d+)\. ", (ROOT / "docs" / "releasing.md").read_text("utf-8"), re.MULTILINE)
     assert steps == [str(number) for number in range(1, len(steps) + 1)] and len(steps) <= 10
+
+
+def test_a_python_that_is_absent_is_refused_in_one_line():
+    variables = os.environ | {"RIDGEBENCH_PYTHON": "/absent/python"}
+    done = subprocess.run([ROOT / "scripts" / "release.sh"], env=variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "release: /absent/python is not a program; allowed: RIDGEBENCH_PYTHON with a Python\n"
