@@ -22,12 +22,21 @@ if [[ -e $folder/doctor.json ]] || ! mkdir -p "$folder" 2>/dev/null || [[ ! -w $
   exit 2
 fi
 
-worst=0 doctor=null run=null soak=null
+worst=0 doctor=null run=null soak=null child=
+# The first process of a container ignores a signal without a handler. The step ends with what it measured, and the line says so.
+trap '[[ $worst -ge 3 ]] || worst=3; [[ -z $child ]] || kill -TERM "$child" 2>/dev/null' TERM INT HUP
 # step NAME COMMAND...: its standard output is NAME.json or NAME.txt, and its standard error goes on.
 step() {
   local code
-  "$program" "${@:2}" >"$folder/$1" </dev/null
+  "$program" "${@:2}" >"$folder/$1" </dev/null &
+  child=$!
+  wait "$child"
   code=$?
+  while kill -0 "$child" 2>/dev/null; do  # a signal ended wait, and not the step
+    wait "$child"
+    code=$?
+  done
+  child=
   [[ $code -ne 127 && $code -ne 126 ]] || code=8  # no program
   [[ $code -le 8 ]] || code=3                      # ended by a signal
   [[ $code -le $worst ]] || worst=$code

@@ -1,7 +1,9 @@
 """scripts/contrib/readiness.sh: one line of JSON and one exit code for a readiness engine."""
 
 import json
+import signal
 import subprocess
+import time
 
 import pytest
 from command_line import BINARY, ROOT, environment
@@ -38,6 +40,20 @@ def test_the_worst_step_decides_and_ends_the_check(codes, minutes, expected, sta
     code, answer, _ = ready(folder, minutes, **stand_in, **codes)
     assert (code, answer["doctor"], answer["run"], answer["soak"]) == expected
     assert answer["folder"] == str(folder)
+
+
+def test_a_signal_ends_the_step_and_the_line_says_so(stand_in, tmp_path):
+    """`podman stop` sends SIGTERM to the script only."""
+    waits = PROGRAM.replace('exit "${RUN:-0}"', "trap 'exit 3' TERM; : >\"$CALLS.run\"; while :; do sleep 0.1; done")
+    (tmp_path / "ridgebench").write_text(waits)
+    with subprocess.Popen([SCRIPT, tmp_path / "out", "3"], env=environment(**stand_in), stdout=subprocess.PIPE, text=True) as done:
+        while not (tmp_path / "calls.run").exists():
+            assert done.poll() is None
+            time.sleep(0.01)
+        done.send_signal(signal.SIGTERM)
+        answer = json.loads(done.communicate()[0])
+    assert done.returncode == answer["exit"] == answer["run"] == 3
+    assert not answer["ready"] and answer["doctor"] == 0 and answer["soak"] is None
 
 
 def test_rules_and_budget_reach_the_program(stand_in, tmp_path):

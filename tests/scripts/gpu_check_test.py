@@ -157,7 +157,7 @@ def test_other_bits_after_the_soak_fail_the_node(packed, tmp_path):
     records.write_text(text.replace(bits[0], "0123456789abcdef", 1))
     found = gpu_check(packed, "node", "--rehearse", "--stages", "bits_hot", **folders)
     assert found.returncode == 6
-    assert f"FAILED (6): FAILED: other bits after the soak than before in 1 of {len(bits)} rows" in table(found)["bits_hot"]
+    assert f"FAILED (6): other bits after the soak than before in 1 of {len(bits)} rows" in table(found)["bits_hot"]
 
 
 @pytest.mark.parametrize("stage", ["lecture", "cold"])

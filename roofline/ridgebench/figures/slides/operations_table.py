@@ -40,11 +40,17 @@ def _power(size: int) -> str:
     return ("" if shown == "1" else f"{shown} × ") + f"10{superscript(int(exponent))}"
 
 
+def _is_exact(size: int) -> bool:
+    """True if _power() writes the size without rounding."""
+    return size < _LONG or size & (size - 1) == 0 or float(f"{size:.3e}") == size
+
+
 def size_of(mark: Mark, fixed: int) -> str:
     """'n = 8192' where all dimensions are equal; of several the one that grows along the path."""
     sizes = _sizes(mark)
     if len(set(sizes.values())) == 1:
-        return f"n = {_power(next(iter(sizes.values())))}"
+        size = next(iter(sizes.values()))
+        return f"n {'=' if _is_exact(size) else '≈'} {_power(size)}"
     return f"k = {mark.size}" if fixed and mark.size else " × ".join(map(_power, sizes.values()))
 
 
