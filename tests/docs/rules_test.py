@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
-PAGES = {path.name: " ".join(path.read_text("utf-8").split()) for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]}
+PAGES = {path.relative_to(ROOT).as_posix(): " ".join(path.read_text("utf-8").split()) for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]}
 SENTENCES = [(name, sentence) for name, text in PAGES.items() for sentence in re.split(r"(?<=\.) ", text)]
 # What a sentence speaks of, the words that a rule then needs, and a number of sentences that there are at least.
 RULES = {

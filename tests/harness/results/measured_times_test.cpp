@@ -75,7 +75,8 @@ TEST(BestTimes, AShapeOfAnotherOperationIsNamed) {
   const std::string message = testing::message_of<UsageError>(
       [&] { (void)MeasuredTimes(results.path()).best(multiplication(), Format::fp32); });
   EXPECT_EQ(message, results.path().string() +
-                         ": odd: unknown dimension 'x'; this operation has m, n, k, layout");
+                         ": odd: unknown dimension 'x'; this operation has m, n, k, b, lda, "
+                         "ldb, ldc, layout");
 }
 
 TEST(BestTimes, ADataSheetHasNone) {
