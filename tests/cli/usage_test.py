@@ -182,7 +182,7 @@ SIZE = "a whole number between 1 and"
         ("relu", "n:4/n:5", "bf16", "h200", ("'n'", "twice")),
         ("relu", "n:4/layout:nt", "bf16", "h200", ("'layout'", "has n")),
         ("matmul", "m:4/n:4", "bf16", "h200", ("lacks dimension 'k'", "m, n, k")),
-        ("matmul", "m:4/n:4/k:4/b:2", "bf16", "h200", ("'b'", "m, n, k, layout")),
+        ("matmul", "m:4/n:4/k:4/q:2", "bf16", "h200", ("'q'", "m, n, k, b, lda, ldb, ldc, layout")),
         ("matmul", "n:4/layout:tt", "bf16", "h200", ("'tt'", "nt, nn, tn")),
         ("matmul", "layout:nt", "bf16", "h200", ("lacks dimension 'm'",)),
         ("matmul", "n:1000000000000", "bf16", "h200", ("too large", "2^62")),

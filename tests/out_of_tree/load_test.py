@@ -110,7 +110,8 @@ def test_an_interface_that_differs_is_refused_before_any_code_runs(tmp_path, min
     whole = mine.read_bytes()
     assert whole.count(TAG) == 1
     at = whole.index(TAG)
-    for old, new in ((TAG + b"2,", TAG + b"3,"), (b"sizes ", b"sizes 1"), (b"libstdc++", b"libother+")):
+    version = whole[at : whole.index(b",", at)]
+    for old, new in ((version, TAG + b"1" * (len(version) - len(TAG))), (b"sizes ", b"sizes 1"), (b"libstdc++", b"libother+")):
         (tmp_path / "other.so").write_bytes(whole[:at] + whole[at:].replace(old, new, 1))
         said = refusal(tmp_path / "other.so", fault="crash")
         assert "it was compiled with 'ridgebench kernel interface" in said and "this program with" in said
