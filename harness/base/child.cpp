@@ -86,8 +86,10 @@ ChildAnswer Child::wait(double until_s) {
     answer.end = ChildEnd::hung;
     return answer;
   }
-  int status = 0;
-  waitpid(std::exchange(process_, -1), &status, 0);
+  int status = -1;  // neither an exit code nor a signal
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
+  process_ = -1;
+  if (WIFEXITED(status)) answer.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) {
     answer.end = ChildEnd::crashed;
     answer.signal = WTERMSIG(status);

@@ -14,6 +14,7 @@ enum class ChildEnd : std::uint8_t { ended, hung, crashed };
 struct ChildAnswer {
   ChildEnd end = ChildEnd::ended;
   int signal = 0;    // that ended a crashed one
+  int code = -1;     // exit code of one that ended
   std::string text;  // what it wrote; of one that hung or crashed, what it wrote before
 };
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,47 +24,35 @@ constexpr int kUnreadable = 126;
 // In which a person types the passphrase of a key.
 constexpr double kLongest_s = 300;
 
-struct Said {
-  int status;
-  std::string text;  // standard output and standard error
-};
-
-// Runs ssh-keygen with `input` as its standard input.
-Said ssh_keygen(std::vector<std::string> words, const std::filesystem::path& input) {
+// Runs ssh-keygen with `input` as its standard input. The text has its standard output and its
+// standard error. The code is 0 for success only.
+ChildAnswer ssh_keygen(std::vector<std::string> words, const std::filesystem::path& input) {
   words.insert(words.begin(), kProgram);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   Child child([&](int descriptor) {
-    const pid_t process = fork();
-    if (process == 0) {
-      const int file = open(input.c_str(), O_RDONLY | O_CLOEXEC);
-      if (file < 0) _exit(kUnreadable);  // else ssh-keygen would read this command's input
-      dup2(file, STDIN_FILENO);
-      dup2(descriptor, STDOUT_FILENO);
-      dup2(descriptor, STDERR_FILENO);
-      process_start().execute(kProgram, arguments.data());
-      _exit(kMissing);
-    }
-    int status = -1;  // remains if there is no process: it must not count as success
-    waitpid(process, &status, 0);
-    write_all(descriptor, fmt::format("\n{}", WIFEXITED(status) ? WEXITSTATUS(status) : -1));
+    const int file = open(input.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) _exit(kUnreadable);  // else ssh-keygen would read this command's input
+    dup2(file, STDIN_FILENO);
+    dup2(descriptor, STDOUT_FILENO);
+    dup2(descriptor, STDERR_FILENO);
+    process_start().execute(kProgram, arguments.data());
+    _exit(kMissing);
   });
-  const ChildAnswer answer = child.wait(steady_s() + kLongest_s);
-  const std::size_t last = answer.text.rfind('\n');
-  if (answer.end != ChildEnd::ended || last == std::string::npos) {
+  ChildAnswer answer = child.wait(steady_s() + kLongest_s);
+  if (answer.end == ChildEnd::hung) {
     throw UsageError(fmt::format("{} did not end within {:g} s", kProgram, kLongest_s));
   }
-  Said said{std::stoi(answer.text.substr(last + 1)), answer.text.substr(0, last)};
-  if (said.status == kMissing) {
+  if (answer.code == kMissing) {
     throw UsageError(
         fmt::format("{} of OpenSSH is not on the PATH; it signs and checks", kProgram));
   }
-  if (said.text.find("usage: ") != std::string::npos) {
+  if (answer.text.find("usage: ") != std::string::npos) {
     throw UsageError(fmt::format(
         "{} on the PATH cannot sign and check; allowed: that of OpenSSH 8.2 or newer", kProgram));
   }
-  return said;
+  return answer;
 }
 
 std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -80,10 +67,10 @@ std::string key_in(const std::string& text) {
 
 void sign_results(const std::filesystem::path& folder, const std::string& key) {
   static_cast<void>(read_file(key));  // says why it cannot be read
-  const Said said =
+  const ChildAnswer said =
       ssh_keygen({"-Y", "sign", "-f", key, "-n", kSignatureNamespace}, folder / kSumsFile);
   const std::size_t begin = said.text.find("-----BEGIN SSH SIGNATURE-----");
-  if (said.status != 0 || begin == std::string::npos) {
+  if (said.code != 0 || begin == std::string::npos) {
     throw UsageError(
         fmt::format("{} cannot sign: {}; allowed: a key of OpenSSH, such as "
                     "~/.ssh/id_ed25519",
@@ -107,9 +94,9 @@ SignatureCheck check_signature(const std::filesystem::path& folder, const std::s
   if (!std::filesystem::exists(sums, unknown)) {
     return {.problem = fmt::format("{} signs a {} that is missing", kSignatureFile, kSumsFile)};
   }
-  const Said any =
+  const ChildAnswer any =
       ssh_keygen({"-Y", "check-novalidate", "-n", kSignatureNamespace, "-s", signature}, sums);
-  if (any.status != 0) {
+  if (any.code != 0) {
     const bool changed = any.text.find("incorrect signature") != std::string::npos;
     return {.problem = fmt::format("{} does not sign this {}: {}", kSignatureFile, kSumsFile,
                                    changed ? "one of them was changed" : first_line_of(any.text))};
@@ -117,14 +104,15 @@ SignatureCheck check_signature(const std::filesystem::path& folder, const std::s
   const std::string key = key_in(any.text);
   if (signers.empty())
     return {.note = fmt::format("signed by {}, whose owner --signers names", key)};
-  const Said found = ssh_keygen({"-Y", "find-principals", "-f", signers, "-s", signature}, sums);
+  const ChildAnswer found =
+      ssh_keygen({"-Y", "find-principals", "-f", signers, "-s", signature}, sums);
   const std::string who = first_line_of(found.text);
-  if (found.status != 0) {
+  if (found.code != 0) {
     return {.problem = fmt::format("signed by {}, which {} does not list", key, signers)};
   }
-  const Said verified = ssh_keygen(
+  const ChildAnswer verified = ssh_keygen(
       {"-Y", "verify", "-f", signers, "-I", who, "-n", kSignatureNamespace, "-s", signature}, sums);
-  if (verified.status != 0) {
+  if (verified.code != 0) {
     return {.problem = fmt::format("the signature of {} by {} is refused: {}", who, key,
                                    first_line_of(verified.text))};
   }

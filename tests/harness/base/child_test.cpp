@@ -19,6 +19,7 @@ TEST(Child, ReturnsWhatItsWorkWrote) {
   Child child([&](int descriptor) { write_all(descriptor, text); });
   const ChildAnswer answer = child.wait(steady_s() + kPatience);
   EXPECT_EQ(answer.end, ChildEnd::ended);
+  EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(answer.text, text);
 }
 
@@ -28,6 +29,13 @@ TEST(Child, AProgramAnswersWithItsStandardOutputOnly) {
     execlp("sh", "sh", "-c", "echo dropped >&2; echo kept", nullptr);
   });
   EXPECT_EQ(child.wait(steady_s() + kPatience).text, "kept\n");
+}
+
+TEST(Child, HasTheCodeOfAProgramThatEndedAndNoOther) {
+  Child failing([](int) { execlp("sh", "sh", "-c", "exit 3", nullptr); });
+  EXPECT_EQ(failing.wait(steady_s() + kPatience).code, 3);
+  Child killed([](int) { raise(SIGKILL); });
+  EXPECT_NE(killed.wait(steady_s() + kPatience).code, 0);
 }
 
 TEST(Child, OneThatHangsIsEndedAndKeepsWhatItWrote) {
