@@ -32,11 +32,11 @@ struct VerifyOptions {
 
 ExitCode verify_folder(const VerifyOptions& options) {
   const std::string& directory = options.directory;
-  std::vector<std::string> problems = problems_of_results(directory);
-  const SignatureCheck signature = check_signature(directory, options.signers);
-  if (signature.problem) problems.push_back(*signature.problem);
+  const std::vector<std::string> problems = problems_of_results(directory);
   for (const std::string& problem : problems) print_problem(problem);
-  if (!problems.empty()) return ExitCode::row_failed;
+  const SignatureCheck signature = check_signature(directory, options.signers);
+  if (signature.problem) print_problem(*signature.problem);
+  if (!problems.empty() || signature.problem) return ExitCode::row_failed;
   const bool rows = !holds_duels(directory) && !holds_step(directory);
   const auto foreign =
       rows ? std::ranges::count(read_records(directory), Origin::external, &Record::origin) : 0;

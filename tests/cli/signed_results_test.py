@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from command_line import OK, ROW_FAILED, environment, refused, ridgebench
+from command_line import OK, ROW_FAILED, USAGE, environment, refused, ridgebench
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH has ssh-keygen")
 
@@ -109,3 +109,11 @@ def test_what_is_no_key_is_refused(folder, keys, tmp_path):
 
 def test_without_ssh_keygen_one_line_says_so(folder, keys, tmp_path):
     refused(ridgebench("publish", folder, "--key", keys / "alice", env=environment(PATH=str(tmp_path))), "ssh-keygen of OpenSSH is not on the PATH")
+
+
+def test_without_ssh_keygen_a_fault_of_the_results_is_named_all_the_same(folder, keys, tmp_path):
+    ridgebench("publish", folder, "--key", keys / "alice")
+    with open(folder / "environment.json", "a") as file:
+        file.write("\n")
+    done = ridgebench("verify", folder, env=environment(PATH=str(tmp_path)))
+    assert done.returncode == USAGE and "environment.json is not what the run wrote" in done.stderr and "not on the PATH" in done.stderr
