@@ -40,16 +40,6 @@ off_t whole_lines(const std::filesystem::path& path) {
   return newline == std::string::npos ? 0 : static_cast<off_t>(newline + 1);
 }
 
-// Tries to lock the file for this process. Returns empty if another process holds it, and false on
-// a file system without locks.
-std::optional<bool> lock(int file) {
-  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return std::nullopt;
-    if (errno != EINTR) return false;
-  }
-  return true;
-}
-
 // True if the path still names the open file: another process may have replaced it.
 bool is_still(const std::filesystem::path& path, int file) {
   struct stat opened{};
@@ -94,17 +84,29 @@ std::pair<int, bool> open_records(const std::filesystem::path& folder,
     close(file);
     refuse(folder, name + " is not a regular file");
   }
-  const std::optional<bool> locked = lock(file);
+  const std::optional<bool> locked = lock_file(file);
   if (!locked || !is_still(records, file)) {
     close(file);
-    throw UsageError(
-        fmt::format("{} is in use by another run; allowed: wait until it ends, or another folder",
-                    folder.string()));
+    refuse_second_run(folder);
   }
   return {file, *locked};
 }
 
 }  // namespace
+
+std::optional<bool> lock_file(int file) {
+  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return std::nullopt;
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
+void refuse_second_run(const std::filesystem::path& folder) {
+  throw UsageError(
+      fmt::format("{} is in use by another run; allowed: wait until it ends, or another folder",
+                  folder.string()));
+}
 
 ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file)
     : given_(std::move(path)), path_(std::filesystem::absolute(given_)), file_(file) {
@@ -147,7 +149,8 @@ void ResultsDirectory::drop(std::initializer_list<Status> statuses) {
     if (std::ranges::find(statuses, record.status) == statuses.end()) kept += line + "\n";
   }
   // The new file has its lock before it has its name: no other process gets in between.
-  const int file = replace_file(path, kept, [](int opened) { static_cast<void>(lock(opened)); });
+  const int file =
+      replace_file(path, kept, [](int opened) { static_cast<void>(lock_file(opened)); });
   close(std::exchange(records_, file));
 }
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,13 @@
 #include "harness/results/record.hpp"
 
 namespace ridgebench {
+
+// Tries to lock an open file or folder until this process ends. Returns empty if another process
+// holds it, and false on a file system without locks.
+std::optional<bool> lock_file(int file);
+
+// Throws UsageError: another process holds the lock of the folder.
+[[noreturn]] void refuse_second_run(const std::filesystem::path& folder);
 
 class ResultsDirectory {
  public:

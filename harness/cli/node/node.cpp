@@ -2,12 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <iostream>
 
 #include "harness/base/loaded_kernels.hpp"
@@ -17,6 +14,7 @@
 #include "harness/cli/node/measure_pass.hpp"
 #include "harness/cli/node/table.hpp"
 #include "harness/measure/campaign.hpp"
+#include "harness/results/results_directory.hpp"
 
 namespace ridgebench {
 namespace node {
@@ -132,10 +130,7 @@ void require_usable(const NodeRun& run, Pass pass) {
 // without locks keeps none out.
 void lock_folder(const std::filesystem::path& folder) {
   const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-  throw UsageError(
-      fmt::format("{} is in use by another run; allowed: wait until it ends, or another folder",
-                  folder.string()));
+  if (file >= 0 && !lock_file(file)) refuse_second_run(folder);
 }
 
 // The rows of a loaded pass that goes on ran without the load of GPUs that were done before.
