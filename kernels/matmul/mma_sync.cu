@@ -153,16 +153,11 @@ Technique technique(const std::string& operation, double approximation_error) {
           .optional_dimensions = true};
 }
 
-GroupTable prepare_groups(Queue& queue, const Shape& shape) {
-  return GroupTable(queue, shape, kTile);
-}
-
 Launch bind_groups(Queue& queue, const GroupTable& table, const Shape& shape, const Bf16* a,
                    const Bf16* b, Bf16* c) {
-  const ProductGroups product(shape, a, b, c, table);
-  const dim3 grid = tiles_for(table.tiles, product.n, 1, kTile);
-  const Launch multiply = launch<Layout::nt>(queue, product, grid, Plain{});
-  return [multiply, memory = table.memory] { multiply(); };
+  return bind_group_tiles(table, shape, a, b, c, kTile, [&](const auto& product, dim3 grid) {
+    return launch<Layout::nt>(queue, product, grid, Plain{});
+  });
 }
 
 std::optional<std::string> supports_groups(const Machine& machine, const Shape& shape,
@@ -178,7 +173,7 @@ const Registration mma_sync_grouped{{.operation = "matmul_grouped",
                                      .name = "mma_sync",
                                      .engine = Engine::tensor,
                                      .supports = supports_groups},
-                                    planned(prepare_groups, bind_groups)};
+                                    planned(prepare_groups<kTile>, bind_groups)};
 const Registration mma_sync_gelu{
     []<class P>() { return technique<P>("matmul_gelu", kGeluError<typename P::Out>); }, kProducts,
     []<class P>() { return bind_gelu<P>; }};

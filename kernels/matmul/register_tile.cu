@@ -143,16 +143,11 @@ Technique technique(const std::string& operation, double approximation_error = 0
           .optional_dimensions = true};
 }
 
-GroupTable prepare_groups(Queue& queue, const Shape& shape) {
-  return GroupTable(queue, shape, kTile);
-}
-
 Launch bind_groups(Queue& queue, const GroupTable& table, const Shape& shape, const float* a,
                    const float* b, float* c) {
-  const ProductGroups product(shape, a, b, c, table);
-  const dim3 grid = tiles_for(table.tiles, product.n, 1, kTile);
-  const Launch multiply = launch<Layout::nt, ProductTypes<float>>(queue, product, grid, Plain{});
-  return [multiply, memory = table.memory] { multiply(); };
+  return bind_group_tiles(table, shape, a, b, c, kTile, [&](const auto& product, dim3 grid) {
+    return launch<Layout::nt, ProductTypes<float>>(queue, product, grid, Plain{});
+  });
 }
 
 const Registration register_tile_grouped{
@@ -162,7 +157,7 @@ const Registration register_tile_grouped{
      .arithmetic = Format::fp32,
      .supports = [](const Machine&, const Shape& s,
                     FormatPair) { return group_grid_limit(s, kTile, kTile); }},
-    planned(prepare_groups, bind_groups)};
+    planned(prepare_groups<kTile>, bind_groups)};
 const Registration register_tile{technique("matmul"), AllProducts{},
                                  []<class P>() { return bind<P>; }};
 const Registration register_tile_gelu{

@@ -84,4 +84,19 @@ struct ProductGroups : Product<A, B, Out> {
   [[nodiscard]] __device__ Out* c_of_block() const { return this->c; }
 };
 
+// The plan of a technique whose tiles have kTileRows rows.
+template <int kTileRows>
+GroupTable prepare_groups(Queue& queue, const Shape& shape) {
+  return GroupTable(queue, shape, kTileRows);
+}
+
+// `launch(product, grid)` is a launch on blocks whose tiles have this many columns.
+template <class A, class B, class Out, class LaunchOn>
+Launch bind_group_tiles(const GroupTable& table, const Shape& shape, const A* a, const B* b, Out* c,
+                        int tile_columns, const LaunchOn& launch) {
+  const ProductGroups product(shape, a, b, c, table);
+  const Launch multiply = launch(product, tiles_for(table.tiles, product.n, 1, tile_columns));
+  return [multiply, memory = table.memory] { multiply(); };
+}
+
 }  // namespace ridgebench::cuda
