@@ -39,7 +39,7 @@ std::string RowEnergy::text() const {
   const char* const unit = limit == Limit::memory ? "B" : "FLOP";
   std::string text = fmt::format("{} a launch, {} a joule", with_unit(joules, "J"),
                                  with_unit(work_per_joule, unit));
-  if (!best_per_joule) return text + "; no ceiling of the run has an energy";
+  if (!best_per_joule) return text + "; no comparable ceiling of the run has an energy";
   return text + fmt::format(": {} of {} by {}", percent_text(*share()),
                             with_unit(*best_per_joule, unit), *ceiling);
 }

@@ -191,7 +191,7 @@ TEST(Explained, ACeilingWithoutAComparableEnergyIsNoYardstick) {
   std::optional<RowEnergy> energy = run.explained().rows.at(0).energy;
   ASSERT_TRUE(energy);
   EXPECT_FALSE(energy->share());
-  EXPECT_THAT(energy->text(), HasSubstr("no ceiling of the run has an energy"));
+  EXPECT_THAT(energy->text(), HasSubstr("no comparable ceiling of the run has an energy"));
   run.limit = Limit::launch;
   EXPECT_FALSE(run.explained().rows.at(0).energy);
   run.limit = Limit::compute;
