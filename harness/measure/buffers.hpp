@@ -2,7 +2,7 @@
 // outputs. A rotation over many sets thus costs one fill. If memory is short, the class frees
 // inputs of other formats and fills them again later. Outputs lie between guard zones, and so do
 // inputs with values of their own: those that are updated in place or do not follow the run's fill.
-// What lies between the rows of an output is a guard zone too.
+// The elements between the rows of an output are a guard zone too.
 #pragma once
 
 #include <array>

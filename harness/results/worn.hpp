@@ -56,7 +56,7 @@ struct Worn {
 // Errors that a device corrected are left out.
 std::vector<Worn> worn_devices(const nlohmann::ordered_json& environment);
 
-// Replaces the conditions with the code `worn` by those of the states.
+// Writes a condition with the code `worn` for each of worn_devices(), in place of earlier ones.
 void record_worn(nlohmann::ordered_json& environment);
 
 // The texts of the recorded conditions with this code.

@@ -205,7 +205,7 @@ struct Output {
 };
 
 // In the order of the operands. Throws std::logic_error if an output has another number of rows
-// than the first, or if its rows in memory have another length than those of the reference.
+// than the first, or if its rows in memory have another length than the rows of the reference.
 std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, FormatPair format);
 
 // Compulsory bytes: each input read once, each output written once, unless the operation states

@@ -365,7 +365,7 @@ OneDnnPlan plan_product(const MemoryDesc& a, const MemoryDesc& b, const MemoryDe
   });
 }
 
-// The matrix of these sizes, or those of a batch.
+// Describes one matrix of these sizes, or each matrix of a batch.
 MemoryDesc matrices(const StoredLines& stored, Dims sizes, bool transposed, const Shape& s,
                     dnnl_data_type_t type) {
   Dims strides = transposed ? Dims{1, stored.stride} : Dims{stored.stride, 1};

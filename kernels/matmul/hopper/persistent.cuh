@@ -22,7 +22,7 @@ struct PersistentTile : BlockTile<kM, kN, box_columns({kM, kN})> {
   using Block = BlockTile<kM, kN, box_columns({kM, kN})>;
   using Block::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
-  static constexpr bool kSharesB = kShape.shares_b();      // with its cluster, or else A
+  static constexpr bool kSharesB = kShape.shares_b();      // a cluster shares B, or else A
   static constexpr int kReleasingWarps = kConsumerWarps;   // that use a stage of one block
   static constexpr int kConsumerBoxes = Block::kSubTiles;  // of A, to the next consumer's
   static constexpr int kBiasBytes = kConsumers * sizeof(TileBiases<PersistentTile>);
