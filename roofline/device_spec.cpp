@@ -11,7 +11,6 @@
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/embedded_json.hpp"
-#include "roofline/fp4.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
@@ -32,8 +31,31 @@ std::string_view without_vendor(std::string_view name) {
   return same(name.substr(0, vendor.size()), vendor) ? name.substr(vendor.size()) : name;
 }
 
-// True if CUDA or nvidia-smi calls a device of the sheet so.
-bool is_model(const DeviceSpec& sheet, std::string_view name) {
+// The device in a line of lspci, "3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev
+// a1)", or of `nvidia-smi -L`, "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)".
+std::string_view device_in_line(std::string_view text) {
+  for (const std::string_view vendor :
+       {"NVIDIA Corporation ", "Advanced Micro Devices, Inc. [AMD/ATI] "}) {
+    const std::size_t begin = text.find(vendor);
+    if (begin == std::string_view::npos) continue;
+    text.remove_prefix(begin + vendor.size());
+    text = text.substr(0, std::min(text.find(" (rev "), text.find(" (prog-if ")));
+    const std::size_t id = text.rfind(" [");  // of `lspci -nn`: [10de:2330]
+    return id != std::string_view::npos && text.find(':', id) != std::string_view::npos
+               ? text.substr(0, id)
+               : text;
+  }
+  if (!text.starts_with("GPU ")) return text;
+  const std::size_t colon = std::min(text.find(": "), text.size());
+  if (text.find_first_not_of("0123456789", 4) != colon) return text;
+  text.remove_prefix(colon + 2);
+  return text.substr(0, text.find(" (UUID: "));
+}
+
+// True if CUDA, nvidia-smi or lspci calls a device of the sheet so. roofline/ridgebench/peaks has
+// the same rules.
+bool is_model(const DeviceSpec& sheet, std::string_view text) {
+  const std::string_view name = device_in_line(text);
   return std::ranges::any_of(sheet.match_names, [&](std::string_view known) {
     return same(without_vendor(known), without_vendor(name));
   });
@@ -60,8 +82,6 @@ const DeviceSpec* find(auto&& condition) {
 }
 
 }  // namespace
-
-std::string_view Peak::format_name() const { return format ? info(*format).name : Fp4::name; }
 
 const Peak* DeviceSpec::best_peak(Format format) const {
   const Peak* best = nullptr;

@@ -15,16 +15,14 @@ namespace ridgebench {
 // The promised rate of an engine at clock_hz. The peak at another clock is
 // flops_per_clock_per_sm x SMs x clock. What the vendor does not publish of the two is empty.
 struct Peak {
-  std::optional<Format> format;  // empty for FP4 (fp4.hpp), in which no technique computes
-  Engine engine;                 // fma or tensor
+  Format format;
+  Engine engine;  // fma or tensor
   Format accumulator;
   double flops_per_s;
   std::optional<double> clock_hz;
   std::optional<double> flops_per_clock_per_sm;
   std::string source;
   std::optional<std::string> doubt;
-
-  [[nodiscard]] std::string_view format_name() const;
 };
 
 // Memory traffic cannot exceed the rate of the memory's pins.

@@ -1,5 +1,6 @@
-// The JSON texts of roofline/devices, roofline/models, roofline/families and
-// roofline/ridgebench/judge, which embed_json.cmake compiles into the binary.
+// The JSON texts of roofline/devices, roofline/models, roofline/families,
+// roofline/ridgebench/judge and the schema of environment.json, which embed_json.cmake compiles
+// into the binary.
 #pragma once
 
 #include <span>
@@ -17,5 +18,6 @@ std::span<const EmbeddedJson> embedded_sheets();
 std::span<const EmbeddedJson> embedded_models();
 std::span<const EmbeddedJson> embedded_families();
 std::span<const EmbeddedJson> embedded_comparable();
+std::span<const EmbeddedJson> embedded_schemas();
 
 }  // namespace ridgebench

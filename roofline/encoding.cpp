@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
@@ -27,29 +28,20 @@ std::vector<Encoding> encodings() {
   std::vector<Encoding> all;
   for (const FormatInfo& f : kFormats) {
     if (f.format == Format::tf32x3 || f.format == Format::fp64 || f.whole()) continue;
-    all.push_back({f.name, f.exponent_bits, f.mantissa_bits, f.max_finite(), &f});
+    all.push_back({f.name, &f});
   }
-  all.push_back({Fp4::name, Fp4::exponent_bits, Fp4::mantissa_bits, Fp4::values.back(), nullptr});
+  all.push_back({kFp4E2m1.name, &kFp4E2m1});
   return all;
 }
 
-}  // namespace
-
-std::uint32_t Encoding::encode(double value) const {
-  if (info == nullptr) return Fp4::encode(value);
-  const bool fp32 = info->format == Format::fp32;
-  return encode_bits(*info, fp32 ? static_cast<float>(value) : rounded_to_odd(value));
+// The formats of scales, which no number of a tensor has.
+std::vector<Encoding> scale_encodings() {
+  return {{kUe8m0.name, &kUe8m0, false}, {"ue4m3", &info(Format::fp8_e4m3), false}};
 }
 
-double Encoding::decode(std::uint32_t code) const {
-  return info == nullptr ? Fp4::decode(code) : static_cast<double>(decode_bits(*info, code));
-}
-
-std::vector<Encoding> encodings_of(const std::string& format) {
-  std::vector<Encoding> all = encodings();
-  if (format.empty()) return all;
-  std::string wanted = format == "fp8" ? "fp8_e4m3" : format;
-  if (fp4_blocks(wanted) != nullptr) wanted = Fp4::name;  // its element, without the scale
+std::vector<Encoding> named_encoding(std::vector<Encoding> all, const std::string& format) {
+  std::string wanted = format == "fp8" || format == "mxfp8" ? "fp8_e4m3" : format;
+  if (fp4_blocks(wanted) != nullptr) wanted = kFp4E2m1.name;  // its element, without the scale
   std::vector<std::string_view> names;
   for (const Encoding& one : all) names.push_back(one.name);
   std::erase_if(all, [&](const Encoding& one) { return one.name != wanted; });
@@ -57,12 +49,35 @@ std::vector<Encoding> encodings_of(const std::string& format) {
   throw UsageError(fmt::format("--format is '{}'; allowed: {}", format, join_names(names)));
 }
 
+}  // namespace
+
+std::uint32_t Encoding::encode(double value) const {
+  const bool fp32 = info->format == Format::fp32;
+  return encode_bits(*info, fp32 ? static_cast<float>(value) : rounded_to_odd(value));
+}
+
+double Encoding::decode(std::uint32_t code) const {
+  return static_cast<double>(decode_bits(*info, code));
+}
+
+std::vector<Encoding> encodings_of(const std::string& format) {
+  return format.empty() ? encodings() : named_encoding(encodings(), format);
+}
+
+std::vector<Encoding> encodings_of_numbers(const std::string& format) {
+  if (format.empty()) return encodings();
+  std::vector<Encoding> all = encodings();
+  for (const Encoding& scale : scale_encodings()) all.push_back(scale);
+  return named_encoding(std::move(all), format);
+}
+
 std::string_view class_of(const Encoding& encoding, std::uint32_t code, double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return "infinity";
   if (value == 0) return "zero";
-  const std::uint32_t exponents = (1U << encoding.exponent_bits) - 1;
-  return (code >> encoding.mantissa_bits & exponents) == 0 ? "subnormal" : "normal";
+  if (!encoding.has_subnormals()) return "normal";
+  const std::uint32_t exponents = (1U << encoding.exponent_bits()) - 1;
+  return (code >> encoding.mantissa_bits() & exponents) == 0 ? "subnormal" : "normal";
 }
 
 std::string_view outcome_of(const Encoding& encoding, double value, double decoded) {
@@ -72,8 +87,9 @@ std::string_view outcome_of(const Encoding& encoding, double value, double decod
   // Up to half a step above the largest value there is still rounding. The tie itself rounds to the
   // even one of its neighbours: 448 of fp8_e4m3 is even, and 6 of fp4 is odd.
   const double step = encoding.last_step();
-  const double above = std::abs(value) - encoding.largest;
-  const bool odd = std::fmod(encoding.largest / step, 2) == 1;
+  const double above = std::abs(value) - encoding.largest();
+  if (!encoding.has_subnormals()) return above > 0 ? "saturates" : "rounded";  // ue8m0 rounds up
+  const bool odd = std::fmod(encoding.largest() / step, 2) == 1;
   const bool beyond = above > step / 2 || (above == step / 2 && odd);
   return beyond ? "saturates" : "rounded";
 }

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <utility>
 
-#include "kernels/common/error.hpp"
 #include "roofline/json_text.hpp"
 
 namespace ridgebench {
@@ -172,15 +171,16 @@ std::string read_file(const std::string& path, std::uintmax_t largest) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) {
     const bool exists = std::filesystem::exists(path, unknown);
-    throw UsageError(fmt::format("{}: cannot be read{}", path, exists ? ": it is not a file" : ""));
+    throw UnreadableFile(
+        fmt::format("{}: cannot be read{}", path, exists ? ": it is not a file" : ""));
   }
   if (std::filesystem::file_size(path, unknown) > largest) {
-    throw UsageError(
+    throw UnreadableFile(
         fmt::format("{}: cannot be read: it is larger than {} MiB", path, largest >> 20U));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw UsageError(fmt::format("{}: cannot be read", path));
+  if (!file) throw UnreadableFile(fmt::format("{}: cannot be read", path));
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/common/enum_names.hpp"
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 
@@ -66,11 +67,17 @@ class JsonObject {
 // value. Throws UsageError with one line that starts with `origin`.
 nlohmann::json parse_json(std::string_view text, std::string_view origin);
 
+// A file or a folder that cannot be read, whatever its content may be.
+class UnreadableFile : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
 // A run writes some 5 kB a row. The Python package has the same limit (files.py).
 inline constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30U;
 
-// Reads a regular file of at most `largest` bytes. Refuses anything else at once: a FIFO and a
-// device such as /dev/zero have no end.
+// Reads a regular file of at most `largest` bytes. Throws UnreadableFile for anything else at once:
+// a FIFO and a device such as /dev/zero have no end.
 std::string read_file(const std::string& path, std::uintmax_t largest = kLargestFile);
 
 }  // namespace ridgebench

@@ -5,7 +5,6 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
-#include "roofline/fp4.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
@@ -36,11 +35,11 @@ Format read_format(const JsonObject& object, const char* key, Format (*parse)(st
   }
 }
 
-// Returns an empty format for FP4. Unlike the command line, a sheet may state its peak.
-std::optional<Format> read_peak_format(const JsonObject& object) {
+// Unlike the command line, a sheet may state a peak of fp4_e2m1.
+Format read_peak_format(const JsonObject& object) {
   const std::string format = object.text("format");
-  if (format == Fp4::name) return std::nullopt;
-  if (format.starts_with("fp4")) object.reject("format", Fp4::name);
+  if (format == kFp4E2m1.name) return Format::fp4_e2m1;
+  if (format.starts_with("fp4")) object.reject("format", kFp4E2m1.name);
   return read_format(object, "format", parse_format);
 }
 

@@ -56,16 +56,19 @@ ordered_json sizes_of(const Shape& shape) {
   return sizes;
 }
 
-LowerBounds lower_bounds(const Work& work, const Roof& model, double special_results,
-                         const Roofs& roofs) {
+std::optional<LowerBounds> lower_bounds(const Work& work, const LimitingRates& rates,
+                                        double special_results, const Roofs& roofs) {
+  const Roof model = rates.roof();
   Limits limits{.roof = model};
   limits.launch_floor_s = roofs.launch_floor_s();
   if (const auto rate = roofs.special_roof()) limits.special_s = special_results / rate->per_s;
-  const double roofline_s = time_lower_bound_s(work, model);
+  const bool bounded = rates.peak || work.bytes > 0 || work.flops == 0;
+  const double roofline_s = bounded ? time_lower_bound_s(work, model) : 0;
   const double lowest_s =
       std::max({roofline_s, limits.special_s.value_or(0), limits.launch_floor_s.value_or(0)});
+  if (!bounded && lowest_s == 0) return std::nullopt;
   const auto limit = row_bound({.work = work, .time_s = lowest_s}, limits);
-  return {roofline_s, lowest_s, limit.value_or(bound(work, model))};
+  return LowerBounds{roofline_s, lowest_s, limit.value_or(bound(work, model))};
 }
 
 ordered_json predict(const Operation& operation, const Shape& shape, FormatPair format,
@@ -75,7 +78,7 @@ ordered_json predict(const Operation& operation, const Shape& shape, FormatPair 
   const Roof model = rates.roof();
   const Work work{operation.flops(shape), bytes(operation, shape, format)};
   const double special_results = operation.special ? operation.special(shape) : 0;
-  const LowerBounds bounds = lower_bounds(work, model, special_results, roofs);
+  const LowerBounds bounds = lower_bounds(work, rates, special_results, roofs).value();
   const auto with_peak = [&](auto value) {
     return rates.peak ? ordered_json(value) : ordered_json(nullptr);
   };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "kernels/common/operation.hpp"
@@ -15,8 +16,10 @@ struct LowerBounds {
   double lowest_s;    // with special functions and with the launch
   Limit limit;
 };
-LowerBounds lower_bounds(const Work& work, const Roof& model, double special_results,
-                         const Roofs& roofs);
+// Empty if nothing bounds the work: it has FLOPs and no bytes, the peak is unknown, and neither
+// special functions nor a launch have a known time.
+std::optional<LowerBounds> lower_bounds(const Work& work, const LimitingRates& rates,
+                                        double special_results, const Roofs& roofs);
 
 // Says which peak is missing if the arithmetic of an operation has none.
 std::string missing_peak_note(const Roofs& roofs);

@@ -41,6 +41,7 @@ Rate required(std::string_view device, FormatPair format, auto&& rate_of) {
   for (const FormatInfo& f : kFormats) {
     if (rate_of(f.format)) known.push_back(f.name);
   }
+  if (rate_of(Format::fp4_e2m1)) known.push_back(kFp4E2m1.name);
   throw UsageError(fmt::format("{} has no peak for {}; it has: {}", device, format.name(),
                                known.empty() ? "none" : join_names(known)));
 }
@@ -49,8 +50,8 @@ Rate required(std::string_view device, FormatPair format, auto&& rate_of) {
 std::vector<Rate> rates_of(const DeviceSpec& sheet) {
   std::vector<Rate> rates;
   for (const Peak& peak : sheet.peaks) {
-    if (!peak.format || peak.accumulator != sum_format(*peak.format)) continue;
-    rates.push_back({resource_of(peak.engine), *peak.format, 0, peak.flops_per_s, sheet.name});
+    if (peak.accumulator != sum_format(peak.format)) continue;
+    rates.push_back({resource_of(peak.engine), peak.format, 0, peak.flops_per_s, sheet.name});
   }
   return rates;
 }

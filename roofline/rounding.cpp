@@ -47,8 +47,9 @@ void add_decoding(ordered_json& row, const Encoding& encoding, std::uint32_t cod
   row["significand"] = nullptr;
   row["decoding"] = nullptr;
   if (!std::isfinite(decoded)) return;
-  const std::uint32_t field = code >> encoding.mantissa_bits & ((1U << encoding.exponent_bits) - 1);
-  const int exponent = static_cast<int>(std::max(field, 1U));
+  const std::uint32_t field =
+      code >> encoding.mantissa_bits() & ((1U << encoding.exponent_bits()) - 1);
+  const int exponent = static_cast<int>(encoding.has_subnormals() ? std::max(field, 1U) : field);
   const double significand = std::ldexp(std::abs(decoded), encoding.bias() - exponent);
   row["power"] = exponent - encoding.bias();
   row["significand"] = significand;
@@ -59,12 +60,13 @@ void add_decoding(ordered_json& row, const Encoding& encoding, std::uint32_t cod
 ordered_json row_of(const Encoding& encoding, std::uint32_t code, std::optional<double> value) {
   const double decoded = encoding.decode(code);
   const std::string digits = fmt::format("{:0{}b}", code, encoding.bits());
-  const auto exponent_bits = static_cast<std::size_t>(encoding.exponent_bits);
+  const auto exponent_bits = static_cast<std::size_t>(encoding.exponent_bits());
+  const std::size_t sign = encoding.has_sign ? 1 : 0;
   ordered_json row{{"format", encoding.name},
                    {"bits", fmt::format("0x{:0{}x}", code, (encoding.bits() + 3) / 4)},
-                   {"sign", digits.substr(0, 1)},
-                   {"exponent", digits.substr(1, exponent_bits)},
-                   {"mantissa", digits.substr(1 + exponent_bits)},
+                   {"sign", digits.substr(0, sign)},
+                   {"exponent", digits.substr(sign, exponent_bits)},
+                   {"mantissa", digits.substr(sign + exponent_bits)},
                    {"class", class_of(encoding, code, decoded)},
                    {"decoded", std::isfinite(decoded) ? ordered_json(decoded) : nullptr},
                    {"exact", exact_text(decoded)},
@@ -119,7 +121,7 @@ ordered_json decoded_bits(const std::string& text, const BitText& bits, const st
   const std::optional<std::uint32_t> code = code_of(bits);
   ordered_json rows = ordered_json::array();
   std::string widths;
-  for (const Encoding& encoding : encodings_of(format)) {
+  for (const Encoding& encoding : encodings_of_numbers(format)) {
     widths += fmt::format("{}{} ({})", widths.empty() ? "" : ", ", encoding.name, encoding.bits());
     if (code && fits(encoding, bits, *code, !format.empty())) {
       rows.push_back(row_of(encoding, *code, std::nullopt));
@@ -134,6 +136,15 @@ ordered_json decoded_bits(const std::string& text, const BitText& bits, const st
   return {{"number", text}, {"value", nullptr}, {"formats", rows}};
 }
 
+// A scale has no sign, and ue8m0 no zero.
+void check_scale(const Encoding& encoding, double value) {
+  if (encoding.has_sign) return;
+  const bool zero = encoding.decode(0) == 0;
+  if (value > 0 || (value == 0 && zero)) return;
+  throw UsageError(fmt::format("{} is a format of scales and has no {:g}; allowed: a number {}",
+                               encoding.name, value, zero ? "from 0 on" : "above 0"));
+}
+
 }  // namespace
 
 ordered_json number_in_formats(const std::string& text, const std::string& format) {
@@ -146,7 +157,8 @@ ordered_json number_in_formats(const std::string& text, const std::string& forma
                     shown(text)));
   }
   ordered_json rows = ordered_json::array();
-  for (const Encoding& encoding : encodings_of(format)) {
+  for (const Encoding& encoding : encodings_of_numbers(format)) {
+    check_scale(encoding, *value);
     rows.push_back(row_of(encoding, encoding.encode(*value), value));
   }
   return {{"number", text}, {"value", *value}, {"formats", rows}};

@@ -8,13 +8,14 @@
 namespace ridgebench {
 
 // Answers `ridgebench number`. `text` is a number (number.hpp has the grammar), or bits, the sign
-// first: 0x3e20, or 0b0_01111_0000000000 with any underscores. `format` is one of kFormats or fp4;
-// empty represents all formats, or for all that have as many bits as `text`. fp4 is rounded without
-// the scale of a block. tf32x3, which is stored as fp32, fp64 and int8 are left out.
+// first: 0x3e20, or 0b0_01111_0000000000 with any underscores. `format` is one of kFormats or fp4,
+// or that of a scale, ue8m0 or ue4m3; empty represents all formats but those of scales, or for all
+// that have as many bits as `text`. fp4 and mxfp8 are rounded without the scale of a block. tf32x3,
+// which is stored as fp32, fp64 and int8 are left out.
 //
 // Returns {number, value, formats}. `value` is the double nearest to the number, null for bits.
 // Each of `formats` has
-//   format, bits ("0x3e20"), sign, exponent, mantissa (binary digits),
+//   format, bits ("0x3e20"), sign (empty for a scale), exponent, mantissa (binary digits),
 //   class: zero, subnormal, normal, infinity or nan,
 //   decoded: the value, null if it is not finite; exact: the same as text, "5 x 2^-5",
 //   outcome: exact, rounded, underflow (to 0), overflow (to infinity) or saturates (at the largest

@@ -26,22 +26,31 @@ struct OpenShape {
 
 // Reads a shape for `predict OP SHAPE --solve DIMENSION`. The text may leave the dimension out, and
 // a size that it gives for it does not count, which a note of the answer says. An empty text, or
-// one number for all dimensions where `dimension` is n, represents a square. Throws UsageError.
+// one number for all dimensions where `dimension` is n, represents a square. Sizes that the
+// operation refuses are left to the search. Throws UsageError.
 OpenShape parse_open_shape(const std::string& text, const std::string& dimension,
                            const Operation& operation);
 
-// Finds the smallest size from which on arithmetic takes at least as long as traffic, by the rates
-// that `predict` has. Launches and special functions do not count. Returns
+// Says at which sizes arithmetic takes at least as long as traffic (compute-bound) and at which
+// less (memory-bound), by the rates that `predict` has. It speaks of the sizes up to `limit` that
+// `predict` accepts beside the given ones. Launches and special functions do not count. Returns
 //   op, dimension, shape (the sizes that are given), format, device,
-//   smallest_compute_bound: null if memory decides at every size that a shape can have,
-//     or if the peak is unknown, so that nothing can be decided,
-//   largest_memory_bound: the size below it; null if arithmetic decides at every size, or
-//     without a peak,
-//   intensity_flop_per_byte, ridge_flop_per_byte: at the first of them that is not null, or at the
-//     largest size; both are null without a peak,
+//   smallest_compute_bound: every size from it on is compute-bound; null if the largest is not,
+//   largest_memory_bound: the size below it, or the largest of all; null if every size is
+//     compute-bound,
+//   smallest_memory_bound: every size from it on is memory-bound, and the one below is not; else
+//     null,
+//   largest_compute_bound: the size below it, or null,
+//   alternates_from: the smallest size that has the limit of the largest one before that limit
+//     holds for good; null if the limit changes once or never,
+//   intensity_flop_per_byte, ridge_flop_per_byte: at smallest_compute_bound, else at
+//     smallest_memory_bound, else at the largest size,
 //   notes.
-// Throws UsageError if the device lacks a rate.
+// All of them but the first five and the notes are null if the peak is unknown, so that nothing
+// can be decided. Throws UsageError if the device lacks a rate, if no size fits the given ones, and
+// if sizes cannot be decided.
 nlohmann::ordered_json solve_compute_bound(const Operation& operation, const OpenShape& open,
-                                           FormatPair format, const Roofs& roofs);
+                                           FormatPair format, const Roofs& roofs,
+                                           std::int64_t limit = kLargestSize);
 
 }  // namespace ridgebench

@@ -54,7 +54,8 @@ std::string count_text(double count) {
 }
 
 std::string counted(std::size_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  const char* const plural = noun.ends_with("ch") ? "es" : "s";  // launch, mismatch
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : plural);
 }
 
 }  // namespace ridgebench

@@ -48,10 +48,10 @@ struct WorkQuestion {
 // The memory of parameters, gradients and optimizer states. The plans do not count activations, so
 // a largest model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy),
 // fp32-bf16 (fp32 parameters, bf16 gradients), bf16-lora (frozen bf16 parameters, and `adapters`, a
-// share of their number, that are trained), bf16-offload (all but the parameters is on the host;
-// host_bytes are those of all ranks), and with the optimizer none any format in which
-// weights are stored (roofline/transformer/weights.hpp); optimizer: none (inference), sgd,
-// momentum, adagrad, rmsprop, adam, adamw, lion, adafactor, with fp32 states.
+// share of their number, that are trained), bf16-offload (all but the parameters is on the host,
+// host_bytes of each rank), and with the optimizer none any format in which weights are stored
+// (roofline/transformer/weights.hpp); optimizer: none (inference), sgd, momentum, adagrad, rmsprop,
+// adam, adamw, lion, adafactor, with fp32 states.
 struct StateQuestion {
   std::string precision = "bf16";
   std::string optimizer = "adamw";

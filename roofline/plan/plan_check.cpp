@@ -98,14 +98,16 @@ class Checklist {
 
   // A rank's traffic hides behind the arithmetic of a step if it takes no longer.
   [[nodiscard]] Check communication() const {
-    const double sent = sent_in_a_step(state_parts(question_.fits.state), sharding(),
-                                       fits_["parameters"].get<double>());
+    const double sent =
+        sent_in_a_step(state_parts(question_.fits.state), sharding(),
+                       fits_["parameters"].get<double>(), question_.fits.activations.micro_batches);
     if (sent == 0) return {"communication: nothing is sent", 0, std::nullopt, "s"};
     const double link_s = sent / question_.link->bytes_per_s;
     const double step_s = step_time_s();
+    const char* batches = sharding().shards_gradients() ? "no more micro-batches" : "micro-batches";
     return {"communication, beside a step's arithmetic", link_s, step_s, "s",
-            fmt::format("{:.0f} times the batch, in micro-batches, or a faster link",
-                        std::ceil(link_s / step_s))};
+            fmt::format("{:.0f} times the batch, in {}, or a faster link",
+                        std::ceil(link_s / step_s), batches)};
   }
 
   [[nodiscard]] double step_time_s() const {

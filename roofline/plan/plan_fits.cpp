@@ -304,9 +304,11 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
                                {"ranks", part.ranks}});
   }
   const std::vector<StatePart> state = state_parts(question.state);
-  add_host(answer, state, parameters);
+  const double micro_batches = question.activations.micro_batches;
+  add_host(answer, state, sharding, parameters, micro_batches);
   if (question.ranks > 1) {
-    add_communication(answer, sent_in_a_step(state, sharding, parameters), question.link);
+    add_communication(answer, sent_in_a_step(state, sharding, parameters, micro_batches),
+                      question.link);
   }
   const bool fits = answer["fits"].get<bool>();
   answer["changes"] = fits ? PlanAnswer::array() : Changes(question, memory.bytes).found();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/error.hpp"
@@ -12,6 +14,7 @@
 #include "roofline/plan/plan.hpp"
 #include "roofline/plan/plan_parts.hpp"
 #include "roofline/plan/state.hpp"
+#include "roofline/transformer/tensor_parallel.hpp"
 
 namespace ridgebench {
 namespace {
@@ -41,39 +44,60 @@ class Ways {
     own.micro_batches = std::min(own.micro_batches, own.batch);
     return {fmt::format("ZeRO stage {:g}", stage),
             parameters_ * bytes_on_all_ranks(parts_, sharding) / question_.ranks, kept(own),
-            sent_in_a_step(parts_, sharding, parameters_)};
+            sent_in_a_step(parts_, sharding, parameters_, own.micro_batches)};
   }
 
   // Every rank has some heads, and a part of each matrix and of each token's activations. The
   // forward and the backward pass of attention and of the network each sum up outputs on all ranks:
   // four times a layer, a reduce-scatter and an all-gather of tokens x width elements.
-  [[nodiscard]] std::optional<Way> tensor() const {
+  // Throws UsageError for ranks that cannot share the model.
+  [[nodiscard]] Way tensor() const {
     constexpr double kSums = 4;
     const double ranks = question_.ranks;
-    const bool divides = std::ranges::all_of(model_.attentions, [&](const Attention& a) {
-      return std::fmod(static_cast<double>(a.heads), ranks) == 0;
-    });
-    if (!divides) return std::nullopt;
-    return Way{"tensor", all_state() / ranks, kept(question_.activations) / ranks,
-               kSums * layers() * sent_by_a_rank("all-reduce", tensor_bytes(), ranks)};
+    const Transformer shard = shard_of(model_, static_cast<std::int64_t>(ranks), "--ranks");
+    return {"tensor", state_of(ridgebench::parameters(shard)), kept(question_.activations) / ranks,
+            kSums * layers() * sent_by_a_rank("all-reduce", tensor_bytes(), ranks)};
   }
 
-  // Every rank has some layers, and the one with the most of them decides. Of the micro-batches,
-  // the first rank holds as many as there are ranks. Each rank sends its output to the next rank
-  // and a gradient to the one before it.
+  // Every rank has some layers, the first one the embedding, too, and the last one the head and its
+  // logits; the larger of these two decides. Of the micro-batches, the first rank holds as many as
+  // there are ranks, and the last one holds one. The first rank sends outputs to the next one, the
+  // last rank gradients to the one before it, and a rank between others sends both: that is the
+  // traffic of the row.
   [[nodiscard]] std::optional<Way> pipeline() const {
     const double ranks = question_.ranks;
     if (ranks > layers()) return std::nullopt;
-    const double share = std::ceil(layers() / ranks) / layers();
     const double parts = question_.activations.micro_batches;
-    return Way{"pipeline", all_state() * share,
-               kept(question_.activations) * share * std::min(parts, ranks),
-               (ranks > 1 ? 2 : 0) * tensor_bytes(), (ranks - 1) / (parts + ranks - 1)};
+    Way way = ranks == 1 ? Way{"pipeline", state_of(parameters_), kept(question_.activations), 0}
+                         : largest_stage();
+    way.idle = (ranks - 1) / (parts + ranks - 1);
+    return way;
   }
 
  private:
   [[nodiscard]] double layers() const { return static_cast<double>(model_.layers); }
-  [[nodiscard]] double all_state() const { return parameters_ * bytes_on_all_ranks(parts_, {}); }
+  [[nodiscard]] double state_of(double parameters) const {
+    return parameters * bytes_on_all_ranks(parts_, {});
+  }
+
+  // The first or the last stage of a pipeline of several.
+  [[nodiscard]] Way largest_stage() const {
+    const ActivationQuestion& q = question_.activations;
+    const double share = std::ceil(layers() / question_.ranks) / layers();
+    const double table =
+        linear_layers(model_).back().parameters();  // of the embedding, and of the head
+    const double positions = static_cast<double>(model_.positions * model_.width);
+    const double inside = parameters_ - (model_.tied ? 1 : 2) * table - positions;
+    NetworkBytes network = network_bytes(q, micro_batch_rows(q));
+    const double head = std::exchange(network.head, 0);
+    const double kept = kept_bytes(network, q.checkpoint).bytes * share;
+    const Way first{"pipeline", state_of(inside * share + table + positions),
+                    kept * std::min(q.micro_batches, question_.ranks),
+                    (question_.ranks > 2 ? 2 : 1) * tensor_bytes()};
+    const Way last{"pipeline", state_of(inside * share + table), kept + head, first.sent};
+    return first.state + first.activations < last.state + last.activations ? last : first;
+  }
+
   // Activations of one micro-batch.
   [[nodiscard]] static double kept(const ActivationQuestion& q) {
     return kept_bytes(network_bytes(q, micro_batch_rows(q)), q.checkpoint).bytes;
@@ -127,8 +151,12 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
   for (const double stage : kStages) {
     rows.push_back(way_json(ways.zero(stage), question.link, memory));
   }
-  const auto tensor = ways.tensor();
-  if (tensor) rows.push_back(way_json(*tensor, question.link, memory));
+  std::string no_tensor;
+  try {
+    rows.push_back(way_json(ways.tensor(), question.link, memory));
+  } catch (const UsageError& reason) {
+    no_tensor = fmt::format("no tensor parallelism: {}", reason.what());
+  }
   const auto pipeline = ways.pipeline();
   if (pipeline) rows.push_back(way_json(*pipeline, question.link, memory));
   PlanAnswer inputs{{"precision", question.state.precision},
@@ -138,7 +166,8 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
   inputs.update(activation_inputs(question.activations));
   if (question.link) inputs["link"] = question.link->name;
   if (device != nullptr) inputs["device"] = device->name();
-  PlanAnswer terms{term("parameters", parameters(*question.activations.model), "1")};
+  PlanAnswer terms =
+      PlanAnswer::array({term("parameters", parameters(*question.activations.model), "1")});
   if (question.link) {
     terms.push_back(term("rate of the link, one direction", question.link->bytes_per_s, "byte/s"));
   }
@@ -148,10 +177,13 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
       {"inputs", inputs},
       {"terms", terms},
       {"ways", rows},
-      {"note", joined_notes({"bytes of a rank, and what it sends in a step; tensor parallelism "
-                             "also divides norms and residuals (sequence parallelism)",
-                             tensor ? "" : "tensor parallelism needs ranks that divide the heads",
-                             pipeline ? "" : "a pipeline needs a layer for each rank",
+      {"note", joined_notes({"bytes of a rank, and the bytes that it sends in a step; tensor "
+                             "parallelism also divides norms and residuals (sequence parallelism)",
+                             question.ranks > 2 && pipeline
+                                 ? "the pipeline's row has the memory of its first or last rank, "
+                                   "and the traffic of a rank between these"
+                                 : "",
+                             no_tensor, pipeline ? "" : "a pipeline needs a layer for each rank",
                              state_note(question.state), context_note(question.activations)})}};
 }
 

@@ -61,11 +61,11 @@ nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sh
 }
 
 void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& parts,
-              double parameters) {
-  const double bytes = host_bytes(parts);
+              const Sharding& sharding, double parameters, double micro_batches) {
+  const double bytes = host_bytes(parts, sharding);
   if (bytes == 0) return;
   answer["host_bytes"] = bytes * parameters;
-  answer["host_link_bytes"] = host_link_bytes(parts) * parameters;
+  answer["host_link_bytes"] = host_link_bytes(parts, sharding, micro_batches) * parameters;
 }
 
 bool given_by_size(const WorkQuestion& question) {

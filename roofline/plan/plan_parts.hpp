@@ -34,9 +34,9 @@ void set_if(nlohmann::ordered_json& object, const char* key, std::optional<doubl
 nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sharding& sharding,
                                    double parameters);
 
-// Sets host_bytes and host_link_bytes of a state that is partly on the host.
+// Sets host_bytes and host_link_bytes of a rank whose state is partly on the host.
 void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& parts,
-              double parameters);
+              const Sharding& sharding, double parameters, double micro_batches = 1);
 
 // True if the work is given by its parameters or tokens, and if it is given once in full.
 bool given_by_size(const WorkQuestion& question);

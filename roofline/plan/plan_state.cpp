@@ -35,7 +35,7 @@ void complete(PlanAnswer& answer, const StateQuestion& question, const Sharding&
   answer["bytes"] = on_all_ranks * parameters / sharding.ranks;
   answer["bytes_per_parameter"] = on_all_ranks / sharding.ranks;
   answer["terms"] = state_terms(all, sharding, parameters);
-  add_host(answer, all, parameters);
+  add_host(answer, all, sharding, parameters);
   if (capacity) add_fits(answer, *capacity);
 }
 
@@ -103,7 +103,7 @@ PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage,
   if (link) {
     answer["terms"].push_back(term("rate of the link, one direction", link->bytes_per_s, "byte/s"));
   }
-  add_note(answer, "per rank; activations are not counted", question);
+  add_note(answer, "per rank, in a step of one micro-batch; activations are not counted", question);
   return answer;
 }
 

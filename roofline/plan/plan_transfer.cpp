@@ -43,8 +43,9 @@ constexpr std::array kLinks{
     PromisedLink{"ethernet-100g", 12.5e9, kEthernet},
     PromisedLink{"ethernet-400g", 50e9, kEthernet}};
 
-// "50G", "50 GB/s" and "50GB/s" are byte/s.
+// "50G", "50 GB/s" and "50GB/s" are byte/s. "50B" may mean bytes or a billion of them.
 std::optional<double> rate_of(std::string_view text) {
+  if (text.ends_with('B') || text.ends_with('b')) return std::nullopt;
   if (text.ends_with("B/s")) text.remove_suffix(3);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return parse_number(text);

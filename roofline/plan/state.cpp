@@ -106,10 +106,10 @@ std::vector<StatePart> state_parts(const StateQuestion& question) {
   const double share = trained_share(question, precision);
   std::vector<StatePart> parts{
       {precision.adapted ? "frozen parameters" : "parameters", 'P', precision.parameter_bytes, 3}};
+  if (precision.adapted) parts.push_back({"adapters", 'L', share * precision.parameter_bytes, 3});
   if (!trains(optimizer)) return parts;
   const bool on_host = precision.offloaded;
   const std::string where = on_host ? " on the host" : "";
-  if (precision.adapted) parts.push_back({"adapters", 'L', share * precision.parameter_bytes, 3});
   parts.push_back({"gradients" + where, 'G', share * precision.gradient_bytes, 2, on_host});
   if (precision.master_copy)
     parts.push_back({"fp32 master copy" + where, 'M', kStateBytes, 1, on_host});
@@ -162,21 +162,29 @@ double bytes_on_all_ranks(const std::vector<StatePart>& parts, const Sharding& s
   return bytes;
 }
 
-double host_bytes(const std::vector<StatePart>& parts) {
+double host_bytes(const std::vector<StatePart>& parts, const Sharding& sharding) {
   double bytes = 0;
-  for (const StatePart& part : parts) bytes += part.on_host ? part.bytes : 0;
+  for (const StatePart& part : parts) bytes += part.on_host ? part.bytes / sharding.of(part) : 0;
   return bytes;
 }
 
-double host_link_bytes(const std::vector<StatePart>& parts) {
-  return host_bytes(parts) > 0 ? bytes_of(parts, 'G') + bytes_of(parts, 'P') : 0;
+double host_link_bytes(const std::vector<StatePart>& parts, const Sharding& sharding,
+                       double micro_batches) {
+  double bytes = 0;
+  for (const StatePart& part : parts) {
+    if (!part.on_host) continue;
+    if (part.letter == 'G') bytes += micro_batches * part.bytes / sharding.of(part);
+    if (part.letter == 'M') bytes += bytes_of(parts, 'P') / sharding.of(part);
+  }
+  return bytes;
 }
 
 // On a ring a reduce-scatter or an all-gather of N bytes over d ranks sends N (d - 1) / d bytes
 // from each rank. Stage 0 reduces the gradients on all ranks, which is one of each. Stages 1 and 2
 // reduce-scatter the gradients and gather the updated parameters. Stage 3 gathers the parameters
 // for the forward pass and again for the backward pass. Source: arXiv 1910.02054, section 7.
-double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding) {
+double sent_in_a_step(const std::vector<StatePart>& parts, const Sharding& sharding,
+                      double parameters, double micro_batches) {
   const double gradients = bytes_of(parts, 'G');
   const double adapters = bytes_of(parts, 'L');
   const double all = bytes_of(parts, 'P') + adapters;
@@ -184,16 +192,12 @@ double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sh
   const bool trains = gradients > 0;
   double volume = 0;
   if (sharding.stage == kLastStage) {
-    volume = gradients + (trains ? 2 : 1) * all;
+    volume = micro_batches * (gradients + (trains ? 2 : 1) * all);
   } else if (trains) {
-    volume = gradients + (sharding.stage == 0 ? gradients : trained);
+    const double reduced = sharding.shards_gradients() ? micro_batches * gradients : gradients;
+    volume = reduced + (sharding.stage == 0 ? gradients : trained);
   }
-  return volume * (sharding.ranks - 1);
-}
-
-double sent_in_a_step(const std::vector<StatePart>& parts, const Sharding& sharding,
-                      double parameters) {
-  return sent_by_all_ranks(parts, sharding) / sharding.ranks * parameters;
+  return volume * (sharding.ranks - 1) / sharding.ranks * parameters;
 }
 
 }  // namespace ridgebench

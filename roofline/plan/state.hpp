@@ -40,6 +40,7 @@ std::string state_note(const StateQuestion& question);
 
 // The stages of ZeRO.
 inline constexpr std::array kStages{0.0, 1.0, 2.0, 3.0};
+inline constexpr double kGradientStage = 2;  // the first that shards gradients
 inline constexpr double kLastStage = kStages.back();
 
 // The ranks that share the parts which a ZeRO stage shards.
@@ -50,6 +51,7 @@ struct Sharding {
   [[nodiscard]] double of(const StatePart& part) const {
     return stage >= part.sharded_from ? ranks : 1;
   }
+  [[nodiscard]] bool shards_gradients() const { return stage >= kGradientStage; }
 };
 
 // Checks a stage, 0 to 3, and a number of ranks. Throws UsageError.
@@ -59,16 +61,17 @@ Sharding sharding_of(double stage, double ranks);
 // ranks is not exact.
 double bytes_on_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding);
 
-// Bytes per parameter that the host holds, and those that cross its link in a step: gradients to
-// the host, parameters back (Ren et al., arXiv 2101.06840). 0 without offload.
-double host_bytes(const std::vector<StatePart>& parts);
-double host_link_bytes(const std::vector<StatePart>& parts);
+// Bytes per parameter that the host holds for a rank, and those that cross the rank's link to the
+// host in a step: the gradients of every micro-batch to the host, the parameters that the host has
+// updated for the rank back (Ren et al., arXiv 2101.06840, section 4). 0 without offload.
+double host_bytes(const std::vector<StatePart>& parts, const Sharding& sharding);
+double host_link_bytes(const std::vector<StatePart>& parts, const Sharding& sharding,
+                       double micro_batches);
 
-// Returns the bytes that a rank sends per parameter and step, times the ranks.
-double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding);
-
-// Returns the bytes that a rank of a model of `parameters` sends in a step.
+// Returns the bytes that a rank of a model of `parameters` sends in a step. A rank that shards its
+// gradients has room for its own part of their sum only, so every micro-batch sends gradients. A
+// rank that shards parameters gathers them for every micro-batch, too.
 double sent_in_a_step(const std::vector<StatePart>& parts, const Sharding& sharding,
-                      double parameters);
+                      double parameters, double micro_batches = 1);
 
 }  // namespace ridgebench

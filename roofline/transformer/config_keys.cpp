@@ -63,27 +63,27 @@ std::vector<std::string> ConfigKeys::candidates(std::string_view name) const {
   return {std::string(name)};
 }
 
-std::optional<ConfigKeys::Place> ConfigKeys::find(std::string_view name) {
-  std::optional<Place> found;
+std::optional<ConfigKeys::Entry> ConfigKeys::find(std::string_view name) {
+  std::optional<Entry> found;
   bool present = false;
   for (const std::string& key : candidates(name)) {
     present = present || config_.contains(key);
     read_.insert(key);
     if (!file_.holds(key.c_str())) continue;
-    if (!found) found = Place{&file_, key};
+    if (!found) found = Entry{&file_, key};
     const bool counted = std::ranges::find(kUncounted, name) == kUncounted.end();
     if (counted) note_difference(found->key, key);
   }
   if (found || present) return found;
   const std::string key(name);
-  if (default_values_.holds(key.c_str())) return Place{&default_values_, key};
+  if (default_values_.holds(key.c_str())) return Entry{&default_values_, key};
   if (!default_sizes_.holds(key.c_str())) return std::nullopt;
   const json& size = sizes_[key];
   if (size.is_number() && size != 0) {
     const std::string text = fmt::format("{} {}", name, json_line(size));
     if (std::ranges::find(defaulted_, text) == defaulted_.end()) defaulted_.push_back(text);
   }
-  return Place{&default_sizes_, key};
+  return Entry{&default_sizes_, key};
 }
 
 void ConfigKeys::note_difference(const std::string& counted, const std::string& other) {
@@ -94,9 +94,9 @@ void ConfigKeys::note_difference(const std::string& counted, const std::string& 
       fmt::format("{} is {} and {} is {}", counted, json_line(a), other, json_line(b)));
 }
 
-const json& ConfigKeys::at(const Place& place) const {
-  if (place.object == &file_) return config_[place.key];
-  return (place.object == &default_values_ ? defaults_ : sizes_)[place.key];
+const json& ConfigKeys::at(const Entry& entry) const {
+  if (entry.object == &file_) return config_[entry.key];
+  return (entry.object == &default_values_ ? defaults_ : sizes_)[entry.key];
 }
 
 void ConfigKeys::skip(std::string_view name) {
@@ -106,9 +106,9 @@ void ConfigKeys::skip(std::string_view name) {
 bool ConfigKeys::holds(std::string_view name) { return find(name).has_value(); }
 
 std::int64_t ConfigKeys::count(std::string_view name, Range allowed) {
-  const auto place = find(name);
-  if (!place) reject(name, fmt::format("a whole number from {:.0f}", allowed.low));
-  return place->object->count(place->key.c_str(), allowed);
+  const auto entry = find(name);
+  if (!entry) reject(name, fmt::format("a whole number from {:.0f}", allowed.low));
+  return entry->object->count(entry->key.c_str(), allowed);
 }
 
 std::int64_t ConfigKeys::count_or(std::string_view name, Range allowed, std::int64_t absent) {
@@ -116,27 +116,30 @@ std::int64_t ConfigKeys::count_or(std::string_view name, Range allowed, std::int
 }
 
 double ConfigKeys::number_or(std::string_view name, Range allowed, double absent) {
-  const auto place = find(name);
-  return place ? place->object->number(place->key.c_str(), allowed) : absent;
+  const auto entry = find(name);
+  return entry ? entry->object->number(entry->key.c_str(), allowed) : absent;
 }
 
 bool ConfigKeys::flag_or(std::string_view name, bool absent) {
-  const auto place = find(name);
-  return place ? place->object->flag(place->key.c_str()) : absent;
+  if (const auto entry = find(name)) return entry->object->flag(entry->key.c_str());
+  // Without a value but with a default, the file has null, which Python reads as false.
+  const std::string key(name);
+  const bool has_default = default_values_.holds(key.c_str()) || default_sizes_.holds(key.c_str());
+  return absent && !has_default;
 }
 
 std::string ConfigKeys::text_or(std::string_view name, const std::string& absent) {
-  const auto place = find(name);
-  return place ? place->object->text(place->key.c_str()) : absent;
+  const auto entry = find(name);
+  return entry ? entry->object->text(entry->key.c_str()) : absent;
 }
 
 bool ConfigKeys::is_text(std::string_view name) { return value(name).is_string(); }
 bool ConfigKeys::is_list(std::string_view name) { return value(name).is_array(); }
 
 std::vector<double> ConfigKeys::numbers(std::string_view name, Range allowed) {
-  const auto place = find(name);
-  if (!place) return {};
-  return place->object->numbers(place->key.c_str(), allowed);
+  const auto entry = find(name);
+  if (!entry) return {};
+  return entry->object->numbers(entry->key.c_str(), allowed);
 }
 
 std::vector<double> ConfigKeys::sorted_numbers(std::string_view name, Range allowed) {
@@ -146,14 +149,14 @@ std::vector<double> ConfigKeys::sorted_numbers(std::string_view name, Range allo
 }
 
 std::vector<std::string> ConfigKeys::texts(std::string_view name) {
-  const auto place = find(name);
-  if (!place) return {};
-  return place->object->texts(place->key.c_str());
+  const auto entry = find(name);
+  if (!entry) return {};
+  return entry->object->texts(entry->key.c_str());
 }
 
 json ConfigKeys::value(std::string_view name) {
-  const auto place = find(name);
-  return place ? at(*place) : json();
+  const auto entry = find(name);
+  return entry ? at(*entry) : json();
 }
 
 const json& ConfigKeys::trait(const char* name) const {
@@ -163,8 +166,8 @@ const json& ConfigKeys::trait(const char* name) const {
 }
 
 std::string ConfigKeys::key_of(std::string_view name) {
-  const auto place = find(name);
-  return place ? place->key : candidates(name).front();
+  const auto entry = find(name);
+  return entry ? entry->key : candidates(name).front();
 }
 
 std::string ConfigKeys::keys_of(std::string_view name) const {
@@ -172,8 +175,8 @@ std::string ConfigKeys::keys_of(std::string_view name) const {
 }
 
 void ConfigKeys::reject(std::string_view name, std::string_view allowed) {
-  const auto place = find(name);
-  if (place) place->object->reject(place->key, allowed);
+  const auto entry = find(name);
+  if (entry) entry->object->reject(entry->key, allowed);
   file_.reject(candidates(name).front(), allowed);
 }
 
@@ -191,6 +194,9 @@ std::vector<std::string> ConfigKeys::unread() const {
         value.is_null() || ((value.is_array() || value.is_object()) && value.empty());
     if (empty || read_.contains(key)) continue;
     if (listed(own, key) || listed(common_keys().at("ignored"), key)) continue;
+    // Any other value may change the counts.
+    const json& usual = common_keys().at("ignored_with");
+    if (usual.contains(key) && usual[key] == value) continue;
     keys.push_back(key);
   }
   return keys;

@@ -44,6 +44,7 @@ class ConfigKeys {
   [[nodiscard]] std::int64_t count(std::string_view name, Range allowed);
   [[nodiscard]] std::int64_t count_or(std::string_view name, Range allowed, std::int64_t absent);
   [[nodiscard]] double number_or(std::string_view name, Range allowed, double absent);
+  // Null is false in a family with a default of this flag, and else as a key that is left out.
   [[nodiscard]] bool flag_or(std::string_view name, bool absent);
   [[nodiscard]] std::string text_or(std::string_view name, const std::string& absent);
   [[nodiscard]] bool is_text(std::string_view name);
@@ -77,13 +78,13 @@ class ConfigKeys {
   [[nodiscard]] const std::vector<std::string>& defaulted() const { return defaulted_; }
 
  private:
-  struct Place {
+  struct Entry {
     const JsonObject* object;
     std::string key;
   };
-  [[nodiscard]] std::optional<Place> find(std::string_view name);
+  [[nodiscard]] std::optional<Entry> find(std::string_view name);
   [[nodiscard]] std::vector<std::string> candidates(std::string_view name) const;
-  [[nodiscard]] const nlohmann::json& at(const Place& place) const;
+  [[nodiscard]] const nlohmann::json& at(const Entry& entry) const;
   void note_difference(const std::string& counted, const std::string& other);
 
   std::string origin_;

@@ -24,7 +24,8 @@ std::string_view nearest_family(std::string_view type);
 // The types that are counted, sorted.
 std::vector<std::string_view> counted_families();
 
-// Keys that all families share: `keys`, `ignored`, `refused`.
+// Keys that all families share: `keys`, `ignored`, `refused`, and those that are ignored with one
+// value: `ignored_with`.
 const nlohmann::json& common_keys();
 
 // True if a text fits a pattern, in which * is any number of any characters.

@@ -35,15 +35,29 @@ struct Row {
   std::int64_t layers;
   std::int64_t products;
   Work work;
-  LowerBounds bounds;
+  std::optional<LowerBounds> bounds;  // empty if nothing is known to bound it
   std::optional<double> achieved_s = std::nullopt;
 
   [[nodiscard]] double times_layers(double per_layer) const {
     return per_layer * static_cast<double>(layers);
   }
+  // Seconds of all layers; 0 if nothing bounds them.
+  [[nodiscard]] double lowest_s() const { return bounds ? times_layers(bounds->lowest_s) : 0; }
   [[nodiscard]] bool linear_in_layer() const { return shape && name != kHead; }
   [[nodiscard]] bool mixes() const { return role == kAttention || role == kState; }
 };
+
+// A training step computes with the weights of its state, in the format of the products.
+WeightFormats weights_of(const TransformerQuestion& question, const Transformer& model) {
+  if (question.training) return {};
+  return question.weights ? weights_in(*question.weights) : model.weights;
+}
+
+std::optional<StoredFormat> cache_of(const TransformerQuestion& question,
+                                     const Transformer& model) {
+  if (question.training) return std::nullopt;
+  return question.cache ? question.cache : model.cache;
+}
 
 // Answers one question about one model on one device.
 class Predictor {
@@ -52,12 +66,13 @@ class Predictor {
             const Roofs& roofs, const AchievedTime& achieved)
       : matmul_(matmul),
         whole_(model),
-        model_(shard_of(model, question.ranks)),
+        model_(shard_of(model, question.ranks, "--tensor-parallel")),
         question_(question),
         roofs_(roofs),
         achieved_(achieved),
         cache_format_(product_format(question.format)),
-        weights_(question.weights ? weights_in(*question.weights) : model.weights) {}
+        weights_(weights_of(question, model)),
+        cache_(cache_of(question, model)) {}
 
   [[nodiscard]] ordered_json answer() const {
     ordered_json phases = ordered_json::array();
@@ -84,7 +99,7 @@ class Predictor {
     return ridgebench::weights_bytes(model_, weights_, question_.format.b);
   }
   [[nodiscard]] double cache_element_bytes() const {
-    return question_.cache ? question_.cache->bytes_per_value() : info(cache_format_).storage_bytes;
+    return cache_ ? cache_->bytes_per_value() : info(cache_format_).storage_bytes;
   }
   [[nodiscard]] double cache_bytes(std::int64_t batch) const {
     const double cached = cached_elements(model_, question_.context) * cache_element_bytes();
@@ -95,6 +110,13 @@ class Predictor {
     if (question_.training || !roofs_.memory_bytes() || cache_bytes(1) == 0) return std::nullopt;
     const double room = *roofs_.memory_bytes() - weights_bytes();
     return std::max(0.0, std::floor(room / cache_bytes(1)));
+  }
+
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    std::vector<std::string> all = model_.warnings;
+    const bool stored = !question_.training && !question_.weights;
+    if (stored) all.insert(all.end(), model_.stored_warnings.begin(), model_.stored_warnings.end());
+    return all;
   }
 
   // Null unless the question is about training.
@@ -108,8 +130,7 @@ class Predictor {
             {"device", roofs_.name()},
             {"format", question_.format.name()},
             {"weights_format", weights_.any() ? ordered_json(weights_.name()) : nullptr},
-            {"cache_format",
-             question_.cache ? question_.cache->name : std::string(info(cache_format_).name)},
+            {"cache_format", cache_ ? cache_->name : std::string(info(cache_format_).name)},
             {"context", question_.context},
             {"layers", model_.layers},
             {"parameters", parameters(whole_)},
@@ -122,27 +143,29 @@ class Predictor {
             {"largest_batch", nullable(largest_batch())},
             {"precision", trained(question_.state.precision)},
             {"optimizer", trained(question_.state.optimizer)},
-            {"warnings", model_.warnings}};
+            {"warnings", warnings()}};
   }
 
-  [[nodiscard]] LowerBounds bounds_with(Engine engine, const Work& work, double written_fraction,
-                                        FormatPair format, double special_results = 0) const {
+  [[nodiscard]] std::optional<LowerBounds> bounds_with(Engine engine, const Work& work,
+                                                       double written_fraction, FormatPair format,
+                                                       double special_results = 0) const {
     const LimitingRates rates = limiting_rates(roofs_, engine, format, written_fraction);
-    return lower_bounds(work, rates.roof(), special_results, roofs_);
+    return lower_bounds(work, rates, special_results, roofs_);
   }
 
   // The bytes of stored weights beyond those in the format of the product, which reads them.
   [[nodiscard]] double stored_more(const LinearProduct& linear) const {
     if (!weights_.any() || linear.pass != Pass::forward) return 0;
     const Shape& shape = linear.shape;
-    const double each = weights_.bytes(weight_kind(linear.name), question_.format.b) -
-                        info(question_.format.b).storage_bytes;
+    const double each =
+        weights_.bytes(linear.name, question_.format.b) - info(question_.format.b).storage_bytes;
     return each * static_cast<double>(shape["n"]) * static_cast<double>(shape["k"]);
   }
 
   // The time of the product as a whole or, if that was not measured, of the products that compute
-  // it one after another.
+  // it one after another. No kernel reads weights in another format than that of the product.
   [[nodiscard]] std::optional<double> achieved_s(const LinearProduct& linear) const {
+    if (stored_more(linear) != 0) return std::nullopt;
     std::optional<double> found_s = achieved_(matmul_.name, linear.shape);
     if (found_s || linear.split.empty()) return found_s;
     double sum_s = 0;
@@ -274,7 +297,7 @@ class Predictor {
 
   // Mean over all layers; empty unless all attentions were measured. A stored cache has no kernel.
   [[nodiscard]] std::optional<double> attention_achieved_s(const Sequences& sequences) const {
-    if (question_.cache || model_.attentions.empty()) return std::nullopt;
+    if (cache_ || model_.attentions.empty()) return std::nullopt;
     double sum_s = 0;
     for (const Attention& attention : model_.attentions) {
       const std::optional<Shape> shape = attention_decode_shape(attention, sequences);
@@ -294,7 +317,7 @@ class Predictor {
     bool all_measured = true;
     double attention_s = 0;
     for (const Row& row : rows) {
-      const double row_s = row.times_layers(row.bounds.lowest_s);
+      const double row_s = row.lowest_s();
       flops += row.times_layers(row.work.flops);
       moved += row.times_layers(row.work.bytes);
       time_s += row_s;
@@ -330,9 +353,10 @@ class Predictor {
             {"flops", row.work.flops},
             {"bytes", row.work.bytes},
             {"intensity_flop_per_byte", nullable(row.work.intensity())},
-            {"bound", name(row.bounds.limit)},
-            {"time_lower_bound_s", row.bounds.lowest_s},
-            {"share", row.times_layers(row.bounds.lowest_s) / phase_s},
+            {"bound", row.bounds ? ordered_json(name(row.bounds->limit)) : ordered_json(nullptr)},
+            {"time_lower_bound_s",
+             row.bounds ? ordered_json(row.bounds->lowest_s) : ordered_json(nullptr)},
+            {"share", row.bounds ? ordered_json(row.lowest_s() / phase_s) : ordered_json(nullptr)},
             {"achieved_s", nullable(row.achieved_s)}};
   }
 
@@ -344,6 +368,7 @@ class Predictor {
   const AchievedTime& achieved_;
   Format cache_format_;
   WeightFormats weights_;
+  std::optional<StoredFormat> cache_;  // empty: that of the products
 };
 
 }  // namespace

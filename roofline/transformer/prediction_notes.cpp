@@ -69,6 +69,17 @@ void add_recurrence_note(const Transformer& model, std::vector<std::string>& not
                   layers, with_unit(state_elements(model) * kStateElementBytes, "B")));
 }
 
+// What quantization_config says of the file's weights.
+void add_stored_notes(const Transformer& model, const TransformerQuestion& question,
+                      std::vector<std::string>& notes) {
+  if (!question.training) {
+    notes.insert(notes.end(), model.stored_notes.begin(), model.stored_notes.end());
+  } else if (!model.stored_notes.empty() || !model.stored_warnings.empty()) {
+    notes.emplace_back(
+        "quantization_config is left out: a training step has weights in the format of --format");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> prediction_notes(const Transformer& model, const NoteFacts& facts) {
@@ -97,6 +108,7 @@ std::vector<std::string> prediction_notes(const Transformer& model, const NoteFa
   add_attention_notes(model, notes);
   add_recurrence_note(model, notes);
   notes.insert(notes.end(), model.notes.begin(), model.notes.end());
+  add_stored_notes(model, facts.question, notes);
   return notes;
 }
 

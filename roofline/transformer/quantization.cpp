@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "roofline/json_object.hpp"
-#include "roofline/transformer/families.hpp"
+#include "roofline/transformer/quantized_modules.hpp"
 #include "roofline/transformer/read_parts.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
@@ -34,26 +35,10 @@ constexpr std::array kMethods{Method{"mxfp8", "mxfp8"},         Method{"mxfp4", 
                               Method{"nvfp4", "nvfp4"},         Method{"int8", "int8"},
                               Method{"fbgemm_fp8", "fp8_e4m3"}, Method{"fp8", "fp8_e4m3"}};
 
-// A module by a pattern of its name, and the kind of its weights. The first that fits counts.
-struct Module {
-  std::string_view pattern;
-  WeightKind kind;
-};
-constexpr std::array kModules{Module{"*linear_attn", WeightKind::recurrence},
-                              Module{"*mamba", WeightKind::recurrence},
-                              Module{"*attn", WeightKind::attention},
-                              Module{"*attention", WeightKind::attention},
-                              Module{"*shared_expert", WeightKind::shared},
-                              Module{"*shared_experts", WeightKind::shared},
-                              Module{"*shared_mlp", WeightKind::shared},
-                              Module{"*experts", WeightKind::expert},
-                              Module{"*mlp\\.(gate|up|gate_up|down)_proj", WeightKind::dense},
-                              Module{"*.mlp", WeightKind::dense},
-                              Module{"*lm_head", WeightKind::head}};
-// Modules without weights that are counted.
-constexpr std::array<std::string_view, 12> kSmallModules{
-    "*norm*",   "*gate",   "*router*", "*embed*",  "*vision*",      "*bias",
-    "*conv1d*", "*index*", "*mtp*",    "*visual*", "*multi_modal*", "*proj_a*"};
+bool has_value(const json& config, const char* key) {
+  const auto found = config.find(key);
+  return found != config.end() && !found->is_null();
+}
 
 bool is_true(const json& config, const char* key) {
   const auto found = config.find(key);
@@ -84,12 +69,18 @@ std::string lower_text(const json& config, const char* key) {
   return text;
 }
 
-// The weights of the only group; null if there are none or several.
+// True if a group of compressed-tensors has all linear layers.
+bool has_all_layers(const json& group) {
+  const json targets = group.value("targets", json());
+  return targets.is_null() || targets == "Linear" || targets == json::array({"Linear"});
+}
+
+// The weights of the only group; null if there are none or several, or if it has some layers only.
 json only_weights(const json& config) {
   const auto groups = config.find("config_groups");
   if (groups == config.end() || !groups->is_object() || groups->size() != 1) return {};
   const json& group = *groups->begin();
-  return group.is_object() ? group.value("weights", json()) : json();
+  return group.is_object() && has_all_layers(group) ? group.value("weights", json()) : json();
 }
 
 // "num_bits", "type" and "group_size" of compressed-tensors.
@@ -101,11 +92,9 @@ std::optional<StoredFormat> format_of_weights(const json& weights, const std::st
   const double bits = number_of(weights, "num_bits", 0);
   const double group = number_of(weights, "group_size", 0);
   const bool floats = lower_text(weights, "type") == "float";
-  if (floats && bits == kEight) return parse_stored_format("weights", "fp8_e4m3");
-  if (floats && bits == kFour) {
-    const bool mx = group == kMxGroup || format.find("mxfp4") != std::string::npos;
-    return parse_stored_format("weights", mx ? "mxfp4" : "nvfp4");
-  }
+  const bool mx = group == kMxGroup || format.starts_with("mxfp");
+  if (floats && bits == kEight) return parse_stored_format("weights", mx ? "mxfp8" : "fp8_e4m3");
+  if (floats && bits == kFour) return parse_stored_format("weights", mx ? "mxfp4" : "nvfp4");
   if (lower_text(weights, "type") != "int") return std::nullopt;
   return integers_in_groups(bits, group, !is_true(weights, "symmetric"));
 }
@@ -132,26 +121,43 @@ bool is_sparse(const json& config) {
   return lower_text(config, "format") == "marlin-24" || (!format.empty() && format != "dense");
 }
 
+// Modules by regular expressions in `dynamic` of GPTQModel: "-:" leaves them out, and other entries
+// store them in a way of their own. Empty if there are such entries.
+std::optional<std::vector<std::string>> left_out_dynamically(const json& config) {
+  std::vector<std::string> modules;
+  const json dynamic = config.value("dynamic", json());
+  for (const auto& [pattern, unused] : dynamic.items()) {
+    if (!pattern.starts_with("-:")) return std::nullopt;
+    modules.push_back(fmt::format("re:{}", pattern.substr(2)));
+  }
+  return modules;
+}
+
 std::optional<StoredFormat> stored_format(const json& config) {
-  if (is_sparse(config)) return std::nullopt;
+  if (is_sparse(config) || !left_out_dynamically(config)) return std::nullopt;
   const std::string method = lower_text(config, "quant_method");
   const std::string algorithm = lower_text(config, "quant_algo");
   for (const std::string& name : {algorithm, method}) {
     const auto found = std::ranges::find(kMethods, name, &Method::name);
     if (found != kMethods.end()) return parse_stored_format("weights", found->format);
   }
-  if (method == "awq" || method == "gptq") {
-    const bool zeros =
-        method == "awq" ? !config.contains("zero_point") || is_true(config, "zero_point") : true;
-    return integers_in_groups(number_of(config, "bits", 4), number_of(config, "group_size", 128),
-                              zeros);
+  if (method == "awq") {
+    const bool zeros = !has_value(config, "zero_point") || is_true(config, "zero_point");
+    const bool old = has_value(config, "w_bit") || has_value(config, "q_group_size");
+    return integers_in_groups(number_of(config, old ? "w_bit" : "bits", 4),
+                              number_of(config, old ? "q_group_size" : "group_size", 128), zeros);
+  }
+  if (method == "gptq") {
+    return integers_in_groups(number_of(config, "bits", 0), number_of(config, "group_size", 128),
+                              true);
   }
   if (method == "bitsandbytes") return bitsandbytes_format(config);
   return format_of_weights(only_weights(config), lower_text(config, "format"));
 }
 
 std::vector<std::string> left_out(const json& config) {
-  std::vector<std::string> modules;
+  std::vector<std::string> modules =
+      left_out_dynamically(config).value_or(std::vector<std::string>{});
   for (const char* const key : {"modules_to_not_convert", "ignore", "exclude_modules",
                                 "ignored_layers", "llm_int8_skip_modules"}) {
     const auto found = config.find(key);
@@ -163,54 +169,67 @@ std::vector<std::string> left_out(const json& config) {
   return modules;
 }
 
-// A pattern of regular expressions or of a shell, without its ends: "re:.*self_attn.*".
-std::string_view bare(std::string_view module) {
-  if (module.starts_with("re:")) module.remove_prefix(3);
-  while (module.ends_with('*') || module.ends_with('.') || module.ends_with('$'))
-    module.remove_suffix(1);
-  return module;
+// Keys and values by kv_cache_scheme of compressed-tensors, or by kv_cache_quant_algo of ModelOpt.
+void read_cache(const json& config, Transformer& model) {
+  const json scheme = config.value("kv_cache_scheme", json());
+  const std::string algorithm = lower_text(config, "kv_cache_quant_algo");
+  if (scheme.is_null() && (algorithm.empty() || algorithm == "none")) return;
+  const auto method = std::ranges::find(kMethods, algorithm, &Method::name);
+  model.cache = method == kMethods.end() ? format_of_weights(scheme, "")
+                                         : parse_stored_format("cache", method->format);
+  model.stored_notes.push_back(
+      model.cache
+          ? fmt::format("quantization_config: keys and values in {}", model.cache->name)
+          : std::string("quantization_config: the format of keys and values is not understood; "
+                        "--cache FORMAT names it"));
 }
 
-const Module* module_of(std::string_view name) {
-  const auto known = std::ranges::find_if(kModules, [&](const Module& m) {
-    return fits_pattern(name, m.pattern) || fits_pattern(m.pattern.substr(1), name);
-  });
-  return known == kModules.end() ? nullptr : &*known;
-}
-
-// Leaves the modules that a config lists in 16 bits.
-void leave_out(const json& config, WeightFormats& weights, Transformer& model) {
-  std::vector<std::string> unread;
-  for (const std::string& module : left_out(config)) {
-    const std::string_view name = bare(module);
-    if (const Module* const known = module_of(name)) {
-      weights.of(known->kind).reset();
-      continue;
-    }
-    const bool small = std::ranges::any_of(
-        kSmallModules, [&](std::string_view pattern) { return fits_pattern(name, pattern); });
-    if (!small) unread.push_back(module);
+// Names of a list that are not understood.
+class Unread {
+ public:
+  void add(const std::string& name) {
+    if (count_ == 0) first_ = name;
+    ++count_;
   }
-  if (unread.empty()) return;
-  model.notes.push_back(fmt::format(
-      "{} modules that quantization_config leaves out are counted as quantised, the first "
-      "is {}",
-      unread.size(), unread.front()));
-}
+  void warn(std::string_view list, std::string_view counted_as, Transformer& model) const {
+    if (count_ == 0) return;
+    model.stored_warnings.push_back(fmt::format(
+        "{} of those that quantization_config {} {} counted {}, the first is {}",
+        counted(count_, "module"), list, count_ == 1 ? "is" : "are", counted_as, first_));
+  }
 
-// NVIDIA ModelOpt's list of modules with a format each: "W4A16_NVFP4".
-void add_listed(const json& modules, WeightFormats& weights) {
-  if (!modules.is_object()) return;
+ private:
+  std::size_t count_ = 0;
+  std::string first_;
+};
+
+// NVIDIA ModelOpt's list of modules with a format each: "W4A16_NVFP4". Other modules are in 16
+// bits.
+WeightFormats listed_formats(const json& modules, Transformer& model) {
+  ModuleFormats formats(model, {});
+  Unread unread;
   for (const auto& [name, entry] : modules.items()) {
     const std::string algorithm = entry.is_object() ? lower_text(entry, "quant_algo") : "";
     const auto method = std::ranges::find_if(
         kMethods, [&](const Method& m) { return algorithm.ends_with(m.name); });
-    const auto module = std::ranges::find_if(kModules, [&full = name](const Module& m) {
-      return fits_pattern(full, fmt::format("{}*", m.pattern));
-    });
-    if (method == kMethods.end() || module == kModules.end()) continue;
-    weights.of(module->kind) = parse_stored_format("weights", method->format);
+    const bool known = method != kMethods.end() &&
+                       formats.set(name, parse_stored_format("weights", method->format));
+    if (!known) unread.add(name);
   }
+  unread.warn("lists", "in 16 bits", model);
+  return formats.formats();
+}
+
+// The modules of a list have 16 bits.
+WeightFormats without(const std::vector<std::string>& modules, const WeightFormats& all,
+                      Transformer& model) {
+  ModuleFormats formats(model, all);
+  Unread unread;
+  for (const std::string& module : modules) {
+    if (!formats.set(module, std::nullopt)) unread.add(module);
+  }
+  unread.warn("leaves out", "as quantised", model);
+  return formats.formats();
 }
 
 }  // namespace
@@ -229,25 +248,26 @@ void read_quantization(const json& config, Transformer& model) {
   const auto found = config.find("quantization_config");
   if (found == config.end() || found->empty()) return;
   const json stated = found->is_object() ? *found : json::object();  // of a text, nothing is known
-  const bool mixed = lower_text(stated, "quant_algo") == "mixed_precision";
-  const auto format = stored_format(stated);
-  WeightFormats weights = format ? weights_in(*format) : WeightFormats{};
-  if (mixed) {
-    add_listed(stated.value("quantized_layers", json()), weights);
-  } else if (format) {
-    leave_out(stated, weights, model);
-  }
-  // DeepSeek-V4: the experts are in MXFP4, whatever quant_method says.
-  if (!mixed && lower_text(config, "expert_dtype") == "fp4" && weights.any()) {
-    weights.of(WeightKind::expert) = parse_stored_format("weights", "mxfp4");
+  read_cache(stated, model);
+  WeightFormats weights;
+  if (lower_text(stated, "quant_algo") == "mixed_precision") {
+    const json modules = stated.value("quantized_layers", json());
+    if (modules.is_object()) weights = listed_formats(modules, model);
+  } else if (const auto format = stored_format(stated)) {
+    weights = weights_in(*format);
+    if (is_true(stated, "lm_head")) weights.of(WeightKind::head) = format;
+    // DeepSeek-V4: the experts are in MXFP4, whatever quant_method says.
+    if (lower_text(config, "expert_dtype") == "fp4")
+      weights.of(WeightKind::expert) = parse_stored_format("weights", "mxfp4");
+    weights = without(left_out(stated), weights, model);
   }
   if (!weights.any()) {
-    model.warnings.emplace_back(
+    model.stored_warnings.emplace_back(
         "quantization_config is not understood: weights are counted in the format of the products; "
         "--weights FORMAT names theirs");
     return;
   }
-  model.notes.push_back(fmt::format(
+  model.stored_notes.push_back(fmt::format(
       "quantization_config: weights in {}; the products are those of --format", weights.name()));
   model.weights = std::move(weights);
 }

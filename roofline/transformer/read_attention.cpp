@@ -38,12 +38,15 @@ void check_groups(ConfigKeys& keys, const Attention& attention) {
 Attention grouped_attention(ConfigKeys& keys, std::int64_t width) {
   Attention a{};
   a.heads = keys.count("num_attention_heads", kHeadRange);
-  const std::int64_t all = keys.flag_or("multi_query", false) ? 1 : a.heads;
-  const std::int64_t given = keys.count_or("num_key_value_heads", kHeadRange, all);
-  // Falcon's first version has the key, and does not use it.
+  // Falcon's first version has the number of groups and does not use it; its second one does not
+  // use multi_query.
   const auto& condition = keys.trait("grouped_if");
-  const bool unused = condition.is_string() && !keys.flag_or(condition.get<std::string>(), false);
-  a.kv_heads = unused ? all : given;
+  const bool decides = condition.is_string();
+  const bool grouped = decides && keys.flag_or(condition.get<std::string>(), false);
+  const bool one = keys.flag_or("multi_query", false) && !grouped;
+  const std::int64_t all = one ? 1 : a.heads;
+  const std::int64_t given = keys.count_or("num_key_value_heads", kHeadRange, all);
+  a.kv_heads = decides && !grouped ? all : given;
   check_groups(keys, a);
   a.head_dim = usual_head_dim(keys, width, a.heads);
   a.value_dim = keys.count_or("v_head_dim", kSizeRange, a.head_dim);

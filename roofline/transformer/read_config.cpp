@@ -181,6 +181,26 @@ void note_further_predictions(ConfigKeys& keys, Transformer& model) {
       fmt::format("layers that predict further tokens are not counted: {}", further));
 }
 
+// The modules of each layer that hold weights.
+std::vector<std::vector<WeightKind>> kinds_by_layer(const LayerPlan& plan, const Transformer& model,
+                                                    bool dense_beside_experts) {
+  const bool shared =
+      std::ranges::any_of(model.networks, [](const Network& n) { return n.prefix == "shared_"; });
+  std::vector<std::vector<WeightKind>> layers(plan.mixers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Mixer mixer = plan.mixers[i];
+    const NetworkKind network = plan.networks[i];
+    const bool sparse = network == NetworkKind::sparse;
+    if (mixer == Mixer::linear) layers[i].push_back(WeightKind::recurrence);
+    if (mixer == Mixer::full || mixer == Mixer::local) layers[i].push_back(WeightKind::attention);
+    if (network == NetworkKind::dense || (sparse && dense_beside_experts))
+      layers[i].push_back(WeightKind::dense);
+    if (sparse) layers[i].push_back(WeightKind::expert);
+    if (sparse && shared) layers[i].push_back(WeightKind::shared);
+  }
+  return layers;
+}
+
 Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
   check_family(keys, choice);
   check_keys(keys);
@@ -196,6 +216,7 @@ Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
   read_attentions(keys, plan, model);
   read_recurrences(keys, plan, model);
   read_networks(keys, plan, gated, model);
+  model.layer_kinds = kinds_by_layer(plan, model, keys.has_trait("dense_beside_experts"));
   read_embeddings(keys, model);
   for (const json& note : keys.family().data.value("notes", json::array()))
     model.notes.push_back(note);
@@ -218,7 +239,7 @@ Transformer parse_transformer(std::string_view text, const std::string& origin) 
   ConfigKeys keys(language.config, language.origin, *choice.family, !choice.strict);
   Transformer model = transformer_of(keys, choice);
   if (!language.warning.empty()) model.warnings.push_back(language.warning);
-  const bool inside = language.config.contains("quantization_config");
+  const bool inside = object.holds("quantization_config");
   read_quantization(inside ? language.config : root, model);
   model.name = origin;
   const JsonObject whole(root, origin);

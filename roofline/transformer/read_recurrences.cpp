@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "roofline/transformer/read_parts.hpp"
 
@@ -18,12 +19,13 @@ struct Parts {
   std::int64_t convolved;  // channels of a short convolution
   std::int64_t kernel;     // its taps
   std::int64_t state;
-  double flops_per_element;  // of the state, for one token
+  double flops_per_element;              // of the state, for one token
+  std::vector<std::int64_t> split = {};  // of `inputs`, if they are several products
 };
 
 void add_parts(const Parts& p, std::string_view name, Transformer& model) {
   const std::string prefix(name);
-  model.others.push_back({prefix + "_in", p.inputs, model.width, p.layers});
+  model.others.push_back({prefix + "_in", p.inputs, model.width, p.layers, 1, 1, p.split});
   model.others.push_back({prefix + "_out", model.width, p.outputs, p.layers});
   const auto taps = static_cast<double>(p.convolved * p.kernel);
   model.more_parameters += taps * static_cast<double>(p.layers);
@@ -54,7 +56,8 @@ void add_gated_delta(ConfigKeys& keys, std::int64_t layers, Transformer& model) 
              .convolved = mixed,
              .kernel = keys.count("linear_conv_kernel_dim", kHeadRange),
              .state = values * key_dim * value_dim,
-             .flops_per_element = kDeltaFlops},
+             .flops_per_element = kDeltaFlops,
+             .split = {mixed, values_width, values, values}},
             "linear", model);
 }
 
@@ -107,10 +110,11 @@ void add_mamba2(ConfigKeys& keys, std::int64_t layers, Transformer& model) {
 struct Kind {
   std::string_view name;
   void (*add)(ConfigKeys&, std::int64_t, Transformer&);
+  bool in_attention = false;
 };
 constexpr std::array kKinds{Kind{"gated_delta", add_gated_delta},
-                            Kind{"kimi_delta", add_kimi_delta}, Kind{"lightning", add_lightning},
-                            Kind{"mamba2", add_mamba2}};
+                            Kind{"kimi_delta", add_kimi_delta, true},
+                            Kind{"lightning", add_lightning, true}, Kind{"mamba2", add_mamba2}};
 
 }  // namespace
 
@@ -119,7 +123,9 @@ void read_recurrences(ConfigKeys& keys, const LayerPlan& plan, Transformer& mode
   if (layers == 0) return;
   const auto& name = keys.trait("linear").get_ref<const std::string&>();
   for (const Kind& kind : kKinds) {
-    if (kind.name == name) kind.add(keys, layers, model);
+    if (kind.name != name) continue;
+    kind.add(keys, layers, model);
+    model.recurrences.back().in_attention = kind.in_attention;
   }
 }
 

@@ -9,20 +9,24 @@
 namespace ridgebench {
 namespace {
 
-constexpr std::string_view kOption = "--tensor-parallel";
+// The ranks, and the option that states them.
+struct Ranks {
+  std::int64_t count;
+  std::string_view option;
 
-std::int64_t share(std::int64_t whole, std::int64_t ranks, std::string_view what) {
-  if (whole % ranks == 0) return whole / ranks;
-  throw UsageError(
-      fmt::format("{} is {}; allowed: a divisor of the {} {}", kOption, ranks, whole, what));
-}
+  [[nodiscard]] std::int64_t share_of(std::int64_t whole, std::string_view what) const {
+    if (whole % count == 0) return whole / count;
+    throw UsageError(
+        fmt::format("{} is {}; allowed: a divisor of the {} {}", option, count, whole, what));
+  }
+};
 
 // Keys and values of a head are on several ranks if there are more ranks than such heads.
-std::int64_t share_of_kv_heads(std::int64_t heads, std::int64_t ranks) {
-  return ranks % heads == 0 ? 1 : share(heads, ranks, "heads of keys and values");
+std::int64_t share_of_kv_heads(std::int64_t heads, const Ranks& ranks) {
+  return ranks.count % heads == 0 ? 1 : ranks.share_of(heads, "heads of keys and values");
 }
 
-void check_plain(const Transformer& model) {
+void check_plain(const Transformer& model, std::string_view option) {
   bool plain = model.recurrences.empty() && model.others.empty();
   for (const Attention& a : model.attentions) {
     plain = plain && !a.latent && !a.indexer && !a.compressed;
@@ -31,20 +35,21 @@ void check_plain(const Transformer& model) {
   throw UsageError(
       fmt::format("{} divides attention with keys and values for each head, and networks; {} has "
                   "layers of another kind",
-                  kOption, model.name));
+                  option, model.name));
 }
 
 }  // namespace
 
-Transformer shard_of(const Transformer& model, std::int64_t ranks) {
+Transformer shard_of(const Transformer& model, std::int64_t ranks, std::string_view option) {
   if (ranks == 1) return model;
-  check_plain(model);
+  check_plain(model, option);
+  const Ranks all{ranks, option};
   Transformer shard = model;
   for (Attention& a : shard.attentions) {
-    a.heads = share(a.heads, ranks, "heads");
-    a.kv_heads = share_of_kv_heads(a.kv_heads, ranks);
+    a.heads = all.share_of(a.heads, "heads");
+    a.kv_heads = share_of_kv_heads(a.kv_heads, all);
   }
-  for (Network& n : shard.networks) n.width = share(n.width, ranks, "outputs of a network");
+  for (Network& n : shard.networks) n.width = all.share_of(n.width, "outputs of a network");
   shard.vocabulary = (model.vocabulary + ranks - 1) / ranks;
   return shard;
 }

@@ -89,9 +89,8 @@ void add_attention(std::vector<Linear>& linears, const Attention& a, std::int64_
     const std::int64_t keys = a.kv_heads * a.head_dim;
     Linear linear{a.borrows ? "q" : "qkv", queries + (a.borrows ? 0 : a.kv_heads * made), width,
                   a.layers};
-    if (!a.borrows && !a.values_are_keys) {
-      linear.split = {queries, keys, a.kv_heads * a.value_dim};
-    }
+    if (!a.borrows) linear.split = {queries, keys};
+    if (!a.borrows && !a.values_are_keys) linear.split.push_back(a.kv_heads * a.value_dim);
     add_linear(linears, linear);
   }
   add_indexer(linears, a, width);
@@ -169,7 +168,7 @@ double active_parameters(const Transformer& model) {
 double weights_bytes(const Transformer& model, const WeightFormats& weights, Format usual) {
   double sum = embeddings(model) * weights.other_bytes(usual);
   for (const Linear& linear : linear_layers(model)) {
-    sum += linear.parameters() * weights.bytes(weight_kind(linear.name), usual);
+    sum += linear.parameters() * weights.bytes(linear.name, usual);
   }
   return sum;
 }

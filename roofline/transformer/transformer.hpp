@@ -65,9 +65,10 @@ struct Attention {
 // linear attention.
 struct Recurrence {
   std::int64_t layers;
-  std::int64_t state;      // elements of a sequence in one layer, in fp32
-  std::int64_t passed;     // elements that a token reads and writes beside the state
-  double flops_per_token;  // of the recurrence, one token after another
+  std::int64_t state;         // elements of a sequence in one layer, in fp32
+  std::int64_t passed;        // elements that a token reads and writes beside the state
+  double flops_per_token;     // of the recurrence, one token after another
+  bool in_attention = false;  // files name its module as that of attention
 };
 
 // Equal feed-forward networks. Of `experts` a router sends each token to `active`.
@@ -106,16 +107,21 @@ struct Transformer {
   std::vector<Attention> attentions = {};
   std::vector<Recurrence> recurrences = {};
   std::vector<Network> networks = {};
+  std::vector<std::vector<WeightKind>> layer_kinds = {};  // of the modules of each layer
   std::vector<Linear> others = {};   // further linear layers, those of recurrences among them
   std::int64_t positions = 0;        // rows of a learned position embedding
   std::int64_t embedding_width = 0;  // of a token, if it is not `width`
   double more_parameters = 0;  // that no product of linear_layers meets: routers, convolutions
   bool tied = false;           // lm_head shares its weights with the embedding
   WeightFormats weights = {};  // what quantization_config says
-  std::string source = {};     // of a built-in model's numbers
+  std::optional<StoredFormat> cache = std::nullopt;  // likewise
+  std::string source = {};                           // of a built-in model's numbers
   std::int64_t longest_context = 0;        // tokens that its config allows; 0: it does not say
   std::vector<std::string> warnings = {};  // why the numbers may be wrong
-  std::vector<std::string> notes = {};     // what the numbers leave out
+  // The same and notes of `weights` and `cache`, which only inference takes.
+  std::vector<std::string> stored_warnings = {};
+  std::vector<std::string> stored_notes = {};
+  std::vector<std::string> notes = {};  // what the numbers leave out
   std::string not_plain =
       {};  // why its layers are no plain ones (plain_layer.hpp); empty: they are
 };

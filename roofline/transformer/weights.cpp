@@ -14,7 +14,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kSixteenBits = 2;
 constexpr double kBitsPerByte = 8;
 constexpr int kUsualBits = 4;
 constexpr double kUsualGroup = 128;  // of AWQ and GPTQ
@@ -67,25 +66,31 @@ WeightKind weight_kind(std::string_view linear) {
 }
 
 bool WeightFormats::any() const {
-  return std::ranges::any_of(formats, [](const auto& format) { return format.has_value(); });
+  return !mixed.empty() ||
+         std::ranges::any_of(formats, [](const auto& format) { return format.has_value(); });
 }
 
 std::string WeightFormats::name() const {
   std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
   for (const auto& format : formats) {
-    const bool known = !format || std::ranges::find(names, format->name) != names.end();
-    if (!known) names.push_back(format->name);
+    if (format) add(format->name);
   }
+  for (const auto& [linear, format] : mixed) std::ranges::for_each(format.names, add);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-double WeightFormats::bytes(WeightKind kind, Format usual) const {
-  const auto& format = formats.at(static_cast<std::size_t>(kind));
+double WeightFormats::bytes(std::string_view linear, Format usual) const {
+  if (const auto found = mixed.find(linear); found != mixed.end())
+    return found->second.bytes_per_value;
+  const auto& format = formats.at(static_cast<std::size_t>(weight_kind(linear)));
   return format ? format->bytes_per_value() : other_bytes(usual);
 }
 
 double WeightFormats::other_bytes(Format usual) const {
-  return any() ? kSixteenBits : info(usual).storage_bytes;
+  return any() ? kSixteenBitBytes : info(usual).storage_bytes;
 }
 
 WeightFormats weights_in(const StoredFormat& format) {

@@ -4,7 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -39,10 +42,20 @@ inline constexpr std::size_t kWeightKinds = 7;
 // Returns the kind of a linear layer by its name in linear_layers.
 WeightKind weight_kind(std::string_view linear);
 
-// The formats of a model's weights by kind. Without any, all weights have the format of the
-// products. Else a kind without one, and the embeddings, take 16 bits.
+inline constexpr double kSixteenBitBytes = 2;
+
+// A linear layer of which some layers, projections or experts have a format of their own.
+struct MixedFormat {
+  double bytes_per_value = 0;        // the mean
+  std::set<std::string> names = {};  // of the formats beside 16 bits
+};
+
+// The formats of a model's weights by kind, or by the name of a linear layer in linear_layers,
+// which counts first. Without any, all weights have the format of the products. Else what has none,
+// and the embeddings, take 16 bits.
 struct WeightFormats {
   std::array<std::optional<StoredFormat>, kWeightKinds> formats = {};
+  std::map<std::string, MixedFormat, std::less<>> mixed = {};
 
   [[nodiscard]] bool any() const;
   // "nvfp4", "fp8_e4m3, nvfp4"; empty without any.
@@ -50,8 +63,8 @@ struct WeightFormats {
   [[nodiscard]] std::optional<StoredFormat>& of(WeightKind kind) {
     return formats.at(static_cast<std::size_t>(kind));
   }
-  // Bytes of a weight, in a model whose products have the format `usual`.
-  [[nodiscard]] double bytes(WeightKind kind, Format usual) const;
+  // Bytes of a weight of a linear layer, in a model whose products have the format `usual`.
+  [[nodiscard]] double bytes(std::string_view linear, Format usual) const;
   // The same of an embedding.
   [[nodiscard]] double other_bytes(Format usual) const;
 };

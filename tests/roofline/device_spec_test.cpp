@@ -60,6 +60,24 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
     EXPECT_EQ(find_data_sheet(model), find_data_sheet("h100-sxm")) << model;
     EXPECT_EQ(match_data_sheet(model, ""), find_data_sheet("h100-sxm")) << model;
   }
+  // Lines of lspci and of nvidia-smi -L.
+  for (const auto& [line, name] :
+       {std::pair("51:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)",
+                  "h100-sxm"),
+        std::pair("0000:c1:00.0 3D controller [0302]: NVIDIA Corporation GV100GL [Tesla V100 SXM2 "
+                  "16GB] [10de:1db1] (rev a1)",
+                  "v100-16-sxm2"),
+        std::pair("NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1) (prog-if 00 [VGA])",
+                  "rtx4090"),
+        std::pair("41:00.0 Processing accelerators: Advanced Micro Devices, Inc. [AMD/ATI] Aqua "
+                  "Vanjaram [Instinct MI300X] (rev a1)",
+                  "mi300x"),
+        std::pair("GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1234)", "h100-sxm")}) {
+    EXPECT_EQ(find_data_sheet(line), find_data_sheet(name)) << line;
+  }
+  for (const char* none : {"GPU 0", "GPU x: NVIDIA H200", "GPU 0: ", "NVIDIA Corporation "}) {
+    EXPECT_EQ(find_data_sheet(none), nullptr) << none;
+  }
   for (const DeviceSpec& sheet : data_sheets()) {
     for (const std::string& model : sheet.match_names) {
       EXPECT_EQ(find_data_sheet(model), &sheet) << model;
@@ -119,11 +137,9 @@ TEST(DataSheets, WhatNoVendorPublishesIsEmpty) {
   EXPECT_EQ(find_data_sheet("tpu-v5e")->best_peak(Format::fp32), nullptr);
 }
 
-TEST(DataSheets, Fp4HasAPeakAndIsNoFormat) {
-  const auto& peaks = find_data_sheet("b200")->peaks;
-  const auto fp4 = std::ranges::find_if(peaks, [](const Peak& peak) { return !peak.format; });
-  ASSERT_NE(fp4, peaks.end());
-  EXPECT_EQ(fp4->format_name(), "fp4_e2m1");
+TEST(DataSheets, Fp4HasAPeak) {
+  const Peak* const fp4 = find_data_sheet("b200")->best_peak(Format::fp4_e2m1);
+  ASSERT_NE(fp4, nullptr);
   EXPECT_DOUBLE_EQ(fp4->flops_per_s, 9000e12);
 }
 

@@ -135,6 +135,10 @@ TEST(PlanMemory, LoraTrainsAdaptersOnly) {
   const PlanAnswer answer =
       plan_memory({.precision = "bf16-lora", .parameters = 1e9, .adapters = 0.01}, {}, nullptr);
   EXPECT_DOUBLE_EQ(answer.at("bytes_per_parameter").get<double>(), 2 + 0.01 * 12);
+  const auto inference = plan_memory(
+      {.precision = "bf16-lora", .optimizer = "none", .parameters = 8e9, .adapters = 0.5}, {},
+      nullptr);
+  EXPECT_DOUBLE_EQ(inference.at("bytes").get<double>(), 24e9);
   // The gradients of the adapters are reduced, and those that others updated are gathered.
   const auto sent = [](double stage) {
     return plan_zero({.precision = "bf16-lora", .parameters = 1e9, .adapters = 0.01}, stage, 2,
@@ -159,6 +163,13 @@ TEST(PlanMemory, OffloadLeavesTheParametersOnTheDevice) {
   EXPECT_DOUBLE_EQ(answer.at("bytes_per_parameter").get<double>(), 2);
   EXPECT_DOUBLE_EQ(answer.at("host_bytes").get<double>(), (2 + 4 + 8) * 1e9);
   EXPECT_DOUBLE_EQ(answer.at("host_link_bytes").get<double>(), 4e9);
+  const PlanAnswer rank =
+      plan_zero({.precision = "bf16-offload", .parameters = 8e9}, 2, 8, nullptr);
+  EXPECT_DOUBLE_EQ(rank.at("host_bytes").get<double>(), 14 * 1e9) << "its part of 8 ranks";
+  EXPECT_DOUBLE_EQ(rank.at("host_link_bytes").get<double>(), 4 * 1e9);
+  const PlanAnswer whole =
+      plan_zero({.precision = "bf16-offload", .parameters = 8e9}, 1, 8, nullptr);
+  EXPECT_DOUBLE_EQ(whole.at("host_link_bytes").get<double>(), 16e9 + 2e9) << "gradients whole";
   FitsQuestion question = question_of(30e9);
   question.state.precision = "bf16-offload";
   const PlanAnswer fits = plan_fits(question, roofs_of_h100());

@@ -41,8 +41,13 @@ TEST(PlanParallel, DividesStateActivationsAndTrafficInTheirOwnWays) {
   };
   constexpr double kParameters = 124318464;
   EXPECT_DOUBLE_EQ(value("ZeRO stage 0", "state_bytes"), 12 * kParameters);
-  EXPECT_DOUBLE_EQ(value("tensor", "state_bytes"), 3 * kParameters);
-  EXPECT_DOUBLE_EQ(value("pipeline", "state_bytes"), 3 * kParameters) << "three layers of twelve";
+  constexpr double kTable = 50257 * 768;
+  constexpr double kPositions = 1024 * 768;
+  constexpr double kLayers = kParameters - kTable - kPositions;
+  // The vocabulary is filled up to 4 x 12565 rows, and every rank has the positions.
+  EXPECT_DOUBLE_EQ(value("tensor", "state_bytes"), 12 * (kLayers / 4 + 12565.0 * 768 + kPositions));
+  EXPECT_DOUBLE_EQ(value("pipeline", "state_bytes"), 12 * (kLayers / 4 + kTable + kPositions))
+      << "the first rank: three layers of twelve, and the embedding";
   EXPECT_DOUBLE_EQ(value("ZeRO stage 0", "communication_bytes"), 2 * 2 * kParameters * 3 / 4);
   const double tensor = 8.0 * 1024 * 768 * 2;
   EXPECT_DOUBLE_EQ(value("tensor", "communication_bytes"), 12 * 4 * 2 * tensor * 3 / 4);
@@ -53,8 +58,21 @@ TEST(PlanParallel, DividesStateActivationsAndTrafficInTheirOwnWays) {
   // two.
   EXPECT_DOUBLE_EQ(value("tensor", "activation_bytes"),
                    value("ZeRO stage 0", "activation_bytes") * 2 / 4);
-  EXPECT_DOUBLE_EQ(value("pipeline", "activation_bytes"), value("tensor", "activation_bytes") * 4)
-      << "the first rank holds a quarter of the layers for four micro-batches";
+  EXPECT_DOUBLE_EQ(value("pipeline", "activation_bytes"), 2 * 1024 * 16.0 * 768 * 2 * 12)
+      << "the first rank holds a quarter of the layers for four micro-batches, and no logits";
+  EXPECT_THAT(answer.at("note").get<std::string>(), HasSubstr("a rank between these"));
+  ParallelQuestion two = question;
+  two.ranks = 2;
+  const PlanAnswer of_two = plan_parallel(two, nullptr);
+  EXPECT_DOUBLE_EQ(of_two.at("ways").back().at("communication_bytes").get<double>(), tensor)
+      << "the first of two ranks sends outputs only";
+  EXPECT_EQ(of_two.at("note").get<std::string>().find("between"), std::string::npos);
+  // Two sequences a rank, in two micro-batches.
+  const double gradients = 2 * kParameters * 3 / 4;
+  EXPECT_DOUBLE_EQ(value("ZeRO stage 1", "communication_bytes"), 2 * gradients);
+  EXPECT_DOUBLE_EQ(value("ZeRO stage 2", "communication_bytes"), (2 + 1) * gradients)
+      << "gradients of both, parameters once";
+  EXPECT_DOUBLE_EQ(value("ZeRO stage 3", "communication_bytes"), 2 * (1 + 2) * gradients);
   ParallelQuestion many = question;
   many.ranks = 16;
   many.activations.batch = 16;

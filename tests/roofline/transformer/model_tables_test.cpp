@@ -128,6 +128,60 @@ TEST(ModelTables, AKeyThatAFileLeavesOutHasTheDefaultOfItsClass) {
   }
 }
 
+// Python reads a flag that is null as false. Another key without a value means what its class makes
+// of None: keys and values of all heads, no window, no experts, no low rank. A width of experts
+// that is null is that of the dense network; no class can be built with it.
+TEST(ModelTables, NullIsFalseOrNoValue) {
+  const std::set<std::string> none{"attention_chunk_size",
+                                   "first_k_dense_replace",
+                                   "global_head_dim",
+                                   "head_dim",
+                                   "hidden_size_per_layer_input",
+                                   "index_n_heads",
+                                   "intermediate_size",
+                                   "max_position_embeddings",
+                                   "mlp_only_layers",
+                                   "moe_intermediate_size",
+                                   "moe_layer_start_index",
+                                   "moe_num_experts",
+                                   "moe_num_shared_experts",
+                                   "n_positions",
+                                   "n_routed_experts",
+                                   "n_shared_experts",
+                                   "num_dense_layers",
+                                   "num_experts",
+                                   "num_key_value_heads",
+                                   "num_local_experts",
+                                   "num_shared_experts",
+                                   "q_lora_rank",
+                                   "shared_expert_intermediate_size",
+                                   "shared_intermediate_size",
+                                   "sliding_window",
+                                   "v_head_dim"};
+  for (const json& row : rows_of("classes.jsonl")) {
+    const auto name = row.at("name").get<std::string>();
+    const json& config = row.at("config");
+    const auto whole = counts_of(config);
+    if (!whole) continue;
+    const bool nested = config.contains("text_config");
+    const json inner = nested ? config.at("text_config") : config;
+    const auto with = [&](const std::string& key, const json& value) {
+      json changed = config;
+      (nested ? changed.at("text_config") : changed)[key] = value;
+      return counts_of(changed);
+    };
+    for (const auto& [key, value] : inner.items()) {
+      if (key == "model_type") continue;
+      const auto counts = with(key, nullptr);
+      if (value.is_boolean()) {
+        EXPECT_EQ(counts, with(key, false)) << name << " with " << key;
+      } else if (!none.contains(key)) {
+        EXPECT_TRUE(!counts || *counts == *whole) << name << " with " << key;
+      }
+    }
+  }
+}
+
 // A message names the model_type or a key of the config.
 TEST(ModelTables, ARefusalNamesAKey) {
   for (const json& row : rows_of("classes.jsonl")) {

@@ -61,6 +61,32 @@ TEST(PredictTransformer, LinearOperationsOfALayerOfLlama3OnAnH100) {
   EXPECT_EQ(phases[3].at("tokens"), 512);
 }
 
+TEST(PredictTransformer, FlopsWithoutBytesAndPeakHaveNoTime) {
+  const TransformerQuestion training{
+      .batches = {1}, .context = 16, .format = Format::bf16, .training = true};
+  const auto phase_on = [&](const Roofs& roofs) {
+    return predict_transformer(product_operation(), tiny_model(), training, roofs, never_measured)
+        .at("phases")
+        .at(0);
+  };
+  Roofs roofs(*find_data_sheet("tpu-v5e"));
+  for (const char* const pass : {"forward", "backward"}) {
+    const ordered_json phase = phase_on(roofs);
+    const ordered_json& softmax = row_named(phase, "softmax", pass);
+    EXPECT_EQ(softmax.at("bytes"), 0);
+    for (const char* const key : {"bound", "time_lower_bound_s", "share"}) {
+      EXPECT_TRUE(softmax.at(key).is_null()) << key;
+    }
+    EXPECT_EQ(row_named(phase, "norm", pass).at("bound"), "memory");
+  }
+  const ordered_json with_peak = phase_on(Roofs(*find_data_sheet("h100-sxm")));
+  EXPECT_EQ(row_named(with_peak, "softmax").at("bound"), "compute");
+  roofs.add({Resource::sfu, Format::fp32, 0, 1e9, "sfu"});
+  const ordered_json with_special = phase_on(roofs);
+  EXPECT_EQ(row_named(with_special, "softmax").at("bound"), "special");
+  EXPECT_GT(row_named(with_special, "softmax").at("time_lower_bound_s"), 1e-9);
+}
+
 TEST(PredictTransformer, KeysAndValuesOfTheContextAreReadForEveryToken) {
   const ordered_json answer =
       on_h100(tiny_model(), {.batches = {3}, .context = 10, .format = Format::bf16});

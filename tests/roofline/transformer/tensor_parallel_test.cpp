@@ -14,6 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
+constexpr const char* kOption = "--tensor-parallel";
+
 Transformer llama() { return open_transformer("llama-3-8b"); }
 
 nlohmann::ordered_json decode_of(const Transformer& model, std::int64_t ranks,
@@ -28,15 +30,15 @@ nlohmann::ordered_json decode_of(const Transformer& model, std::int64_t ranks,
 
 TEST(TensorParallel, RanksHoldTheWholeModelTogether) {
   for (const std::int64_t ranks : {2, 4, 8}) {
-    const Transformer shard = shard_of(llama(), ranks);
+    const Transformer shard = shard_of(llama(), ranks, kOption);
     EXPECT_EQ(parameters(shard) * static_cast<double>(ranks), parameters(llama())) << ranks;
     EXPECT_EQ(cached_elements(shard) * static_cast<double>(ranks), cached_elements(llama()));
   }
-  EXPECT_EQ(parameters(shard_of(llama(), 1)), parameters(llama()));
+  EXPECT_EQ(parameters(shard_of(llama(), 1, kOption)), parameters(llama()));
 }
 
 TEST(TensorParallel, HeadsOfKeysAreOnSeveralRanksIfThereAreFewerOfThem) {
-  const Transformer shard = shard_of(llama(), 32);  // 8 heads of keys and values
+  const Transformer shard = shard_of(llama(), 32, kOption);  // 8 heads of keys and values
   EXPECT_EQ(shard.attentions.front().kv_heads, 1);
   EXPECT_EQ(cached_elements(shard), cached_elements(llama()) / 8);
 }
@@ -44,23 +46,23 @@ TEST(TensorParallel, HeadsOfKeysAreOnSeveralRanksIfThereAreFewerOfThem) {
 TEST(TensorParallel, AVocabularyIsFilledUp) {
   Transformer model = llama();
   model.vocabulary = 1001;
-  EXPECT_EQ(shard_of(model, 2).vocabulary, 501);
+  EXPECT_EQ(shard_of(model, 2, kOption).vocabulary, 501);
 }
 
 TEST(TensorParallel, RanksThatDivideNothingAreRefused) {
-  EXPECT_THAT([] { shard_of(llama(), 3); },
+  EXPECT_THAT([] { shard_of(llama(), 3, kOption); },
               ThrowsMessage<UsageError>(
                   HasSubstr("--tensor-parallel is 3; allowed: a divisor of the 32 heads")));
   Transformer model = llama();
   model.networks.front().width = 14337;
-  EXPECT_THAT([&] { shard_of(model, 2); },
+  EXPECT_THAT([&] { shard_of(model, 2, kOption); },
               ThrowsMessage<UsageError>(HasSubstr("the 14337 outputs of a network")));
   model = llama();
   model.attentions.front().kv_heads = 3;
-  EXPECT_THAT([&] { shard_of(model, 2); },
+  EXPECT_THAT([&] { shard_of(model, 2, kOption); },
               ThrowsMessage<UsageError>(HasSubstr("the 3 heads of keys and values")));
   model.recurrences.push_back({.layers = 1, .state = 1, .passed = 1, .flops_per_token = 1});
-  EXPECT_THAT([&] { shard_of(model, 2); },
+  EXPECT_THAT([&] { shard_of(model, 2, kOption); },
               ThrowsMessage<UsageError>(HasSubstr("has layers of another kind")));
 }
 

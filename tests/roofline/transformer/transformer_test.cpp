@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 #include "tests/harness/results/written_results.hpp"
@@ -192,6 +194,59 @@ TEST(Transformer, RefusesTheNumbersThatJsonLacks) {
   EXPECT_THAT(config_rejection(with("tie_word_embeddings")), HasSubstr("allowed: true or false"));
   EXPECT_EQ(config_rejection(changed_llama("sliding_window", 1024.5)),
             "config.json: sliding_window is 1024.5; allowed: a whole number from -1 to 1073741824");
+}
+
+// The cache of Qwen2, whose later layers have a window if a flag says so.
+TEST(Transformer, AFlagThatIsNullIsFalse) {
+  const auto qwen2 = [](const nlohmann::json& used) {
+    const nlohmann::json config{{"model_type", "qwen2"},   {"hidden_size", 8},
+                                {"num_hidden_layers", 4},  {"num_attention_heads", 4},
+                                {"vocab_size", 100},       {"num_key_value_heads", 2},
+                                {"intermediate_size", 20}, {"sliding_window", 16},
+                                {"max_window_layers", 2},  {"use_sliding_window", used}};
+    return cached_elements(parse_transformer(config.dump(), "config.json"), 64);
+  };
+  EXPECT_EQ(qwen2(nullptr), qwen2(false));
+  EXPECT_LT(qwen2(true), qwen2(false));
+  auto gemma = nlohmann::json::parse(
+      read_file(RIDGEBENCH_SOURCE_DIR "/tests/data/model_configs/gemma4.json"));
+  const auto counted = [&](const nlohmann::json& used) {
+    (gemma.contains("text_config") ? gemma["text_config"] : gemma)["enable_moe_block"] = used;
+    return parameters(parse_transformer(gemma.dump(), "config.json"));
+  };
+  EXPECT_EQ(counted(nullptr), counted(false));
+  EXPECT_GT(counted(true), counted(false));
+}
+
+TEST(Transformer, FalconHasKeysForAllHeadsUnlessItSaysHowMany) {
+  nlohmann::json config{{"model_type", "falcon"},
+                        {"hidden_size", 8},
+                        {"num_hidden_layers", 2},
+                        {"num_attention_heads", 4},
+                        {"vocab_size", 100}};
+  const auto heads = [&](const nlohmann::json& changes) {
+    nlohmann::json changed = config;
+    changed.update(changes);
+    return parse_transformer(changed.dump(), "config.json").attentions.front().kv_heads;
+  };
+  EXPECT_EQ(heads({{"num_kv_heads", 2}}), 1) << "multi_query is the default of its first version";
+  EXPECT_EQ(heads({{"num_kv_heads", 2}, {"multi_query", false}}), 4);
+  EXPECT_EQ(heads({{"num_kv_heads", 2}, {"multi_query", nullptr}}), 4);
+  EXPECT_EQ(heads({{"num_kv_heads", 2}, {"new_decoder_architecture", true}}), 2);
+  EXPECT_EQ(heads({{"num_kv_heads", nullptr}, {"new_decoder_architecture", true}}), 4);
+  EXPECT_EQ(heads({{"multi_query", true}, {"new_decoder_architecture", true}}), 4);
+}
+
+TEST(Transformer, KeysThatRealFilesHaveAreNoWarning) {
+  for (const auto& [key, value] :
+       std::map<std::string, nlohmann::json>{{"cache_implementation", "hybrid"},
+                                             {"full_attn_mod", 1},
+                                             {"interpolate_factor", 1},
+                                             {"normalization_function", "rmsnorm"}}) {
+    EXPECT_THAT(parse_transformer(changed_llama(key, value), "x").warnings, IsEmpty()) << key;
+  }
+  EXPECT_THAT(parse_transformer(changed_llama("full_attn_mod", 2), "x").warnings,
+              ElementsAre(HasSubstr("full_attn_mod")));
 }
 
 TEST(Transformer, OptHasPositionsAsWideAsItsLayersBesideNarrowEmbeddings) {
