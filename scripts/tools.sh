@@ -4,8 +4,8 @@ export PATH=$PWD/.venv/bin:$PATH  # CMake and Ninja of pip
 drawing_packages=(numpy scipy matplotlib)
 fuzzer_folder=$PWD/build/fuzzed/python
 # Tools of each check of scripts/check.sh besides those of the tests.
-declare -A check_tools=([format]=clang-format-19 [tidy]="clang-tidy-19 clang++-19" [threads]="clang++-19 llvm-symbolizer-19"
-  [valgrind]=valgrind [fuzz]=clang++-19)
+declare -A check_tools=([format]=clang-format-19 [tidy]="clang-tidy-19 clang++-19" [memory]="clang++-19 llvm-symbolizer-19"
+  [threads]="clang++-19 llvm-symbolizer-19" [valgrind]=valgrind [fuzz]=clang++-19)
 
 # missing_for CHECK: prints the tools that a check of scripts/check.sh lacks, one a line.
 missing_for() {

@@ -45,18 +45,32 @@ void install() {
   });
 }
 
-void prepare_stack() {
-  thread_local std::array<std::byte, std::size_t{1} << 16U> memory;
-  const stack_t stack{.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
-  sigaltstack(&stack, nullptr);
-}
+// The alternate signal stack of a thread, for a stack that overflows. The thread gets its previous
+// one back when it ends: a library that set that one, such as a sanitizer, frees it then.
+class SignalStack {
+ public:
+  SignalStack() { sigaltstack(nullptr, &previous_); }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+  ~SignalStack() { sigaltstack(&previous_, nullptr); }
+
+  void use() {
+    const stack_t stack{.ss_sp = memory_.data(), .ss_flags = 0, .ss_size = memory_.size()};
+    sigaltstack(&stack, nullptr);
+  }
+
+ private:
+  std::array<std::byte, std::size_t{1} << 16U> memory_{};
+  stack_t previous_{};
+};
 
 }  // namespace
 
 void before_sudden_end(EndHandler handler) {
   g_handler = handler;
   if (handler == nullptr) return;
-  prepare_stack();
+  thread_local SignalStack stack;
+  stack.use();
   install();  // each time: a caller of the library may have restored its own
 }
 

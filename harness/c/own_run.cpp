@@ -23,12 +23,13 @@ namespace {
 constexpr double kMostSecondsOfRun = 1e9;
 
 // Takes the operations of a run out of the registry when the run ends.
-class Guests {
+class TemporaryOperations {
  public:
-  explicit Guests(std::vector<std::string> operations) : operations_(std::move(operations)) {}
-  Guests(const Guests&) = delete;  // removes them once
-  Guests& operator=(const Guests&) = delete;
-  ~Guests() { Registry::instance().remove(operations_); }
+  explicit TemporaryOperations(std::vector<std::string> operations)
+      : operations_(std::move(operations)) {}
+  TemporaryOperations(const TemporaryOperations&) = delete;  // removes them once
+  TemporaryOperations& operator=(const TemporaryOperations&) = delete;
+  ~TemporaryOperations() { Registry::instance().remove(operations_); }
 
  private:
   std::vector<std::string> operations_;
@@ -197,7 +198,7 @@ ExitCode OwnRun::measure(const ridgebench_request& asked) {
   const Devices devices = open_devices(request.device);
   thread->keep_pinned_processors();
   require_something_to_measure(devices);
-  const Guests guests(names());
+  const TemporaryOperations registered(names());
   const std::map<Backend, double> floors = launch_floors(devices, asked);
   enter_registry(floors, thread);
   Registry::instance().resolve();

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -63,6 +64,13 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code,
   }
 }
 
+// The system refuses a path that a user named: a folder that may not be read, a name that is too
+// long, a loop of links.
+std::string refused_path(const std::filesystem::filesystem_error& error) {
+  const std::string path = error.path1().empty() ? "the current folder" : error.path1().string();
+  return fmt::format("{}: {}; allowed: a path that can be read", path, error.code().message());
+}
+
 }  // namespace
 
 CommandFailure command_failure(const std::exception_ptr& exception) {
@@ -80,6 +88,8 @@ CommandFailure command_failure(const std::exception_ptr& exception) {
   } catch (const std::bad_alloc&) {
     return {ExitCode::row_failed,
             "the host has too little memory; allowed: more memory, or a larger limit (ulimit -v)"};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {ExitCode::usage, refused_path(error)};
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::resource_unavailable_try_again) {
       return {ExitCode::internal, error.what()};

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json peak_json(const Peak& peak) {
-  return {{"format", peak.format_name()},
+  return {{"format", info(peak.format).name},
           {"engine", name(peak.engine)},
           {"accumulator", info(peak.accumulator).name},
           {"flops_per_s", peak.flops_per_s},

@@ -27,4 +27,10 @@ GoogleFlags parse_google_flags(const std::vector<std::string>& arguments);
 // Each record is one run with the record's id as its name and the median time in microseconds.
 std::string google_report(const std::vector<Record>& records, const std::string& format);
 
+// The file of a results folder that has the report of its rows as JSON.
+inline constexpr const char* kReportFile = "benchmark.json";
+// Returns its text. It lacks the rows that were skipped, which Google Benchmark's tools cannot
+// compare; records.jsonl holds them.
+std::string report_of_rows(std::vector<Record> records);
+
 }  // namespace ridgebench

@@ -105,4 +105,9 @@ std::string google_report(const std::vector<Record>& records, const std::string&
   return text.str();
 }
 
+std::string report_of_rows(std::vector<Record> records) {
+  std::erase_if(records, [](const Record& record) { return record.status == Status::skipped; });
+  return google_report(records, "json");
+}
+
 }  // namespace ridgebench

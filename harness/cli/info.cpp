@@ -27,39 +27,37 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json format_json(const FormatInfo& f) {
+  return {{"format", f.name},
+          {"bits", f.bits()},
+          {"exponent_bits", f.exponent_bits},
+          {"mantissa_bits", f.mantissa_bits},
+          {"storage_bytes", f.storage_bytes},
+          {"max_finite", f.max_finite()},
+          {"min_normal", f.min_normal()},
+          {"min_subnormal", f.min_subnormal()},
+          {"epsilon", f.epsilon()},
+          {"has_infinity", f.has_infinity},
+          {"overflow", f.saturates ? "saturates" : "infinity"},
+          {"supported", true}};
+}
+
+ordered_json fp4_json() {
+  ordered_json fp4 = format_json(kFp4E2m1);
+  fp4["storage_bytes"] = Fp4::element_bytes;
+  fp4["bytes_with_block_scale"] = kFp4Blocks.front().bytes_per_value();
+  for (std::uint32_t code = 0; code < kFp4E2m1.first_nan(); ++code) {
+    fp4["values"].push_back(decode_bits(kFp4E2m1, code));
+  }
+  return fp4;
+}
+
 ordered_json formats_json() {
   ordered_json formats = ordered_json::array();
   for (const FormatInfo& f : kFormats) {
-    if (f.whole()) continue;
-    formats.push_back({{"format", f.name},
-                       {"bits", f.bits()},
-                       {"exponent_bits", f.exponent_bits},
-                       {"mantissa_bits", f.mantissa_bits},
-                       {"storage_bytes", f.storage_bytes},
-                       {"max_finite", f.max_finite()},
-                       {"min_normal", f.min_normal()},
-                       {"min_subnormal", f.min_subnormal()},
-                       {"epsilon", f.epsilon()},
-                       {"has_infinity", f.has_infinity},
-                       {"overflow", f.saturates ? "saturates" : "infinity"},
-                       {"supported", true}});
+    if (!f.whole()) formats.push_back(format_json(f));
   }
-  // For comparison. The format has no infinity and no NaN, and FormatInfo cannot describe that.
-  formats.push_back({{"format", Fp4::name},
-                     {"bits", 4},
-                     {"exponent_bits", Fp4::exponent_bits},
-                     {"mantissa_bits", Fp4::mantissa_bits},
-                     {"storage_bytes", Fp4::element_bytes},
-                     {"bytes_with_block_scale", kFp4Blocks.front().bytes_per_value()},
-                     {"values", Fp4::values},
-                     {"max_finite", Fp4::values.back()},
-                     {"min_normal", 1.0},
-                     {"min_subnormal", 0.5},
-                     {"epsilon", 0.5},
-                     {"has_infinity", false},
-                     {"overflow", "saturates"},
-                     {"supported", false},
-                     {"reason", "unsupported: Blackwell only; no technique computes in it"}});
+  formats.push_back(fp4_json());
   return formats;
 }
 
@@ -155,17 +153,17 @@ void print(const ordered_json& info) {
   fmt::print("\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n", "format", "bits",
              "s/e/m", "bytes", "max", "min normal", "min subnormal", "epsilon", "overflow");
   for (const auto& f : info["formats"]) {
-    const char* remark = f["supported"].get<bool>() ? "overflow" : "reason";
     const std::string layout =
         fmt::format("1/{}/{}", f["exponent_bits"].get<int>(), f["mantissa_bits"].get<int>());
     const auto number = [&](const char* key) { return exact_or_short(f[key].get<double>()); };
     fmt::print("{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n",
                f["format"].get<std::string>(), f["bits"].get<int>(), layout,
                f["storage_bytes"].get<double>(), number("max_finite"), number("min_normal"),
-               number("min_subnormal"), number("epsilon"), f[remark].get<std::string>());
+               number("min_subnormal"), number("epsilon"), f["overflow"].get<std::string>());
     if (f.contains("bytes_with_block_scale")) {
       fmt::print("          {:g} bytes with the scale of a block; its values: {}, and negative\n",
-                 f["bytes_with_block_scale"].get<double>(), fmt::join(Fp4::values, ", "));
+                 f["bytes_with_block_scale"].get<double>(),
+                 fmt::join(f["values"].get<std::vector<double>>(), ", "));
     }
   }
 }

@@ -8,10 +8,12 @@
 
 namespace ridgebench {
 
-void print_model_warnings(const Transformer& model) {
-  for (const std::string& warning : model.warnings) {
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
     fmt::print(stderr, "warning: {}\n", printable(warning));
   }
 }
+
+void print_model_warnings(const Transformer& model) { print_warnings(model.warnings); }
 
 }  // namespace ridgebench

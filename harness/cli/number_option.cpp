@@ -29,6 +29,16 @@ double number_of(const std::string& option, const std::string& text) {
                                kNumberExamples));
 }
 
+double bytes_of(const std::string& option, const std::string& text) {
+  const bool unit = text.ends_with('B') || text.ends_with('b');
+  const std::string number = text.substr(0, text.size() - 1);
+  if (!unit || !parse_number(number)) return number_of(option, text);
+  throw UsageError(
+      fmt::format("{0} is '{1}', where B may mean bytes or a billion; allowed: {2} for bytes, {3} "
+                  "for billions of bytes",
+                  option, text, number, fmt::format("{}G", number)));
+}
+
 double fraction_of(const std::string& option, const std::string& text) {
   if (const auto value = parse_fraction(text)) return *value;
   throw UsageError(fmt::format("{} is '{}'; allowed: a fraction such as 0.4 or 40%", option, text));

@@ -12,6 +12,8 @@ namespace ridgebench {
 // Returns the number or the fraction (40%) that an option's text represents. Throws UsageError that
 // names the option and what it takes.
 double number_of(const std::string& option, const std::string& text);
+// A number of bytes. A B at the end is refused: it would be a billion, as in 70B parameters.
+double bytes_of(const std::string& option, const std::string& text);
 double fraction_of(const std::string& option, const std::string& text);
 
 // Returns the whole number from 1 to `most` that an option's text represents, or the numbers of a
@@ -23,7 +25,8 @@ std::vector<std::int64_t> counts_of(const std::string& option, const std::string
 // Adds an option that sets `value`, which lives as long as the command.
 template <class Number>
 CLI::Option* add_number(CLI::App& app, const std::string& flags, Number& value,
-                        const std::string& help) {
+                        const std::string& help,
+                        double (*read)(const std::string&, const std::string&) = number_of) {
   // A message names all spellings: the user typed one of them.
   const std::size_t comma = flags.find(',');
   const std::string option = comma == std::string::npos
@@ -31,7 +34,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags, Number& value,
                                  : flags.substr(0, comma) + " or " + flags.substr(comma + 1);
   return app
       .add_option_function<std::string>(
-          flags, [&value, option](const std::string& text) { value = number_of(option, text); },
+          flags, [&value, option, read](const std::string& text) { value = read(option, text); },
           help)
       ->type_name("NUMBER");
 }

@@ -84,12 +84,12 @@ std::string c_peaks(const DeviceSpec& sheet, std::size_t index) {
   std::string rows =
       fmt::format("static const ridgebench_peak ridgebench_peaks_{}[] = {{\n", index);
   for (const Peak& peak : sheet.peaks) {
-    fmt::format_to(std::back_inserter(rows), "  {{{}, {}, {}, {}, {}, {}, {}, {}}},\n",
-                   c_literal(peak.format_name()), c_literal(std::string_view(name(peak.engine))),
-                   c_literal(std::string_view(info(peak.accumulator).name)),
-                   c_double(peak.flops_per_s), c_double(peak.clock_hz),
-                   c_double(peak.flops_per_clock_per_sm), c_literal(std::string_view(peak.source)),
-                   c_literal(peak.doubt));
+    fmt::format_to(
+        std::back_inserter(rows), "  {{{}, {}, {}, {}, {}, {}, {}, {}}},\n",
+        c_literal(info(peak.format).name), c_literal(std::string_view(name(peak.engine))),
+        c_literal(std::string_view(info(peak.accumulator).name)), c_double(peak.flops_per_s),
+        c_double(peak.clock_hz), c_double(peak.flops_per_clock_per_sm),
+        c_literal(std::string_view(peak.source)), c_literal(peak.doubt));
   }
   return rows + "};\n";
 }

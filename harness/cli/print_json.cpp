@@ -47,9 +47,14 @@ std::string json_text(const ordered_json& json) {
   return text;
 }
 
-void print_answer(std::string_view name, const ordered_json& answer) {
+ordered_json named_answer(std::string_view name, const ordered_json& answer) {
   ordered_json whole{{"schema", fmt::format("urn:ridgebench:{}:1", name)}};
   whole.update(answer);
+  return whole;
+}
+
+void print_answer(std::string_view name, const ordered_json& answer) {
+  const ordered_json whole = named_answer(name, answer);
   if (captured_text != nullptr) {
     *captured_text = json_text(whole);
   } else {

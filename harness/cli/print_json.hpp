@@ -12,8 +12,11 @@ namespace ridgebench {
 // name from a file cannot control a terminal. Bytes that are not UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 
-// Prints the answer of a command after the key `schema`, which has the $id of its schema in
+// The answer of a command after the key `schema`, which has the $id of its schema in
 // results/schema: urn:ridgebench:NAME:1. `answer` is an object.
+nlohmann::ordered_json named_answer(std::string_view name, const nlohmann::ordered_json& answer);
+
+// Prints named_answer().
 void print_answer(std::string_view name, const nlohmann::ordered_json& answer);
 
 // While one lives, print_answer() of this thread keeps its text here and prints nothing.

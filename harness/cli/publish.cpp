@@ -1,4 +1,4 @@
-// Signs a results folder that `verify` calls sound.
+// Signs a results folder, or the folder of a node or a fleet, that `verify` calls sound.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/verify.hpp"
+#include "harness/results/verify/results_tree.hpp"
 #include "harness/results/verify/signature.hpp"
 
 namespace ridgebench {
@@ -25,10 +26,12 @@ ExitCode publish_folder(const PublishOptions& options) {
     print_problem(options.directory + " is not signed: only sound results are");
     return ExitCode::row_failed;
   }
+  if (is_results_tree(options.directory)) write_sums_of_tree(options.directory);
   sign_results(options.directory, options.key);
   const SignatureCheck made = check_signature(options.directory, "");
   fmt::print("{}/{}: {}\n", printable(options.directory), kSignatureFile,
              printable(made.problem ? *made.problem : made.note.value_or("")));
+  for (const std::string& said : findings_of_results(options.directory)) fmt::print("{}\n", said);
   return made.problem ? ExitCode::row_failed : ExitCode::fine;
 }
 
@@ -37,8 +40,9 @@ ExitCode publish_folder(const PublishOptions& options) {
 void add_publish_command(CLI::App& app, ExitCode& code) {
   CLI::App* command = app.add_subcommand("publish", "Sign sound results with a key of OpenSSH");
   const auto options = std::make_shared<PublishOptions>();
-  command->add_option("directory", options->directory, "Results folder")
+  command->add_option("directory", options->directory, kSoundFolderHelp)
       ->required()
+      ->check(not_empty())
       ->type_name("DIR");
   command
       ->add_option("--key", options->key,

@@ -14,6 +14,7 @@
 #include "harness/base/terminal.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
+#include "harness/cli/machine_facts.hpp"
 #include "harness/cli/node/node.hpp"
 #include "harness/cli/node/options.hpp"
 #include "harness/cli/number_option.hpp"
@@ -61,7 +62,7 @@ struct RunOptions {
 
 // A folder of `run --concurrent` has a run for each GPU.
 void refuse_node(const std::string& folder) {
-  if (!std::filesystem::exists(std::filesystem::path(folder) / kNodeFile)) return;
+  if (!holds_node(folder)) return;
   throw UsageError(fmt::format("{} holds all GPUs of a node; allowed: run --concurrent --resume {}",
                                folder, folder));
 }
@@ -80,7 +81,12 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   request.fill = parse<Fill>(options.fill);
   request.early_launches = !options.no_early;
   if (!options.regime.empty()) request.regimes = {parse<Regime>(options.regime)};
-  if (!google_filter.empty()) request.filter = google_filter;
+  if (!google_filter.empty()) {
+    if (!request.filter.empty()) {
+      throw UsageError("--filter with --benchmark_filter; allowed: one of them");
+    }
+    request.filter = google_filter;
+  }
   if (!request.roof.empty() && find_data_sheet(request.roof) == nullptr) {
     static_cast<void>(open_data_sheet(request.roof));  // refuses what is not a sheet
     // The figures find the file from any folder.
@@ -117,6 +123,21 @@ RunPlan make_plan(const RunRequest& request, const Devices& devices,
   return {request, devices, [&](const Case& c) {
             return std::ranges::any_of(ceilings, [&](const Record& r) { return r.id == c.id(); });
           }};
+}
+
+// The rows that `--resume` keeps. Throws UsageError if the run cannot go on here.
+std::vector<Record> finished_rows(const RunOptions& options, const RunRequest& request,
+                                  const Devices& devices,
+                                  const std::vector<std::string>& command_line) {
+  auto environment = make_environment(request, read_machine(devices), command_line);
+  continue_run(environment, options.resume);
+  std::vector<Record> finished = read_records(options.resume);
+  if (options.retry) {
+    std::erase_if(finished, [](const Record& r) {
+      return std::ranges::find(kRetried, r.status) != kRetried.end();
+    });
+  }
+  return finished;
 }
 
 // Returns the command line of the process that goes on with the run after a crash.
@@ -170,17 +191,23 @@ ExitCode run_node(const RunOptions& options, const GoogleFlags& flags,
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
   const Stopwatch clock;
+  if (flags.list_tests && (options.json || options.dry_run)) {
+    throw UsageError(fmt::format("--benchmark_list_tests with {}; allowed: one of them",
+                                 options.json ? "--json" : "--dry-run"));
+  }
   if (options.node.concurrent) return run_node(options, flags, command_line);
   const RunRequest request = request_of(options, flags.filter);
   const Devices devices = open_devices(request.device);
   EarlierCeilings ceilings = read_ceilings(request, devices, command_line);
-  RunPlan plan = make_plan(request, devices, ceilings.records);
+  std::vector<Record> known = ceilings.records;
+  if (options.dry_run && !options.resume.empty()) {
+    std::ranges::move(finished_rows(options, request, devices, command_line),
+                      std::back_inserter(known));
+  }
+  RunPlan plan = make_plan(request, devices, known);
   if (flags.list_tests) {
     list_tests(plan);
     return ExitCode::fine;
-  }
-  if (options.dry_run) {
-    return print_dry_run(plan, options.json);
   }
   require_writable("--benchmark_out", flags.out);
   require_writable("--junit", options.junit);
@@ -191,6 +218,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                             printable(ceilings.unusable)));
     ceilings.records.clear();  // the plan has counted on them
   }
+  if (options.dry_run) return print_dry_run(plan, options.json);
   listen_for_signals();
   const std::filesystem::path folder = results_path(options);
   return measure_plan(std::move(plan),
@@ -315,7 +343,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   CLI::Option* turns =
       command->add_flag("--take-turns", options->take_turns,
                         "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
-  add_node_options(*command, options->node, {junit, turns, json});
+  add_node_options(*command, options->node, node::kRunWork, {junit, turns, json});
   for (CLI::Option* option : chosen) option->excludes(resume);
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");

@@ -74,10 +74,7 @@ void report(const Campaign& campaign, const ResultsDirectory& directory, const G
     std::cout << google_report(records, flags.format);
   }
   std::cout.flush();
-  // Google Benchmark's tools cannot compare rows that were skipped; records.jsonl holds them.
-  std::vector<Record> measured = records;
-  std::erase_if(measured, [](const Record& record) { return record.status == Status::skipped; });
-  write_atomically(directory.path() / "benchmark.json", google_report(measured, "json"));
+  write_atomically(directory.path() / kReportFile, report_of_rows(records));
   if (!junit.empty()) write_named(junit, junit_xml(planned_rows(campaign), campaign.doubts()));
   if (!flags.out.empty()) write_named(flags.out, google_report(records, flags.out_format));
 }

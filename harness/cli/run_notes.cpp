@@ -80,6 +80,9 @@ void note_worn(const nlohmann::ordered_json& environment) {
   for (const std::string& text : recorded_worn(environment)) {
     write_error(fmt::format("note: all rows of the device are in doubt: {}\n", printable(text)));
   }
+  for (const std::string& text : rare_link_errors(environment)) {
+    write_error(fmt::format("note: {}\n", printable(text)));
+  }
 }
 
 void note_without_lock(const ResultsDirectory& directory) {

@@ -20,6 +20,12 @@ std::optional<std::string> BoundCase::choice() const {
   return case_->implementation->choice(plan_);
 }
 
+std::optional<ModelTraffic> BoundCase::traffic() const {
+  if (!case_->implementation->traffic) return std::nullopt;
+  return case_->implementation->traffic(plan_, case_->device->machine(), case_->shape,
+                                        case_->format);
+}
+
 void BoundCase::bind_to(std::vector<BufferSet> sets) {
   // A device may keep a graph of the launches at an address, so that new ones lie elsewhere.
   std::vector<Launch> rotation;

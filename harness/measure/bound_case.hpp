@@ -31,6 +31,8 @@ class BoundCase {
   [[nodiscard]] const std::vector<Launch>& rotation() const { return rotation_; }
   // The technique's choice for the case; empty if it has none.
   [[nodiscard]] std::optional<std::string> choice() const;
+  // The bytes of a launch by the technique's model; empty if it has none.
+  [[nodiscard]] std::optional<ModelTraffic> traffic() const;
 
   // Launches on the first set, whose outputs hold NaN, and compares them with the reference.
   // Returns why they are wrong.

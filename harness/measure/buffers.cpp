@@ -113,7 +113,7 @@ bool Buffers::caches_may_serve(std::span<const Operand> operands, std::int64_t s
 
 double Buffers::held_bytes() const {
   auto held = static_cast<double>(outputs_.bytes);
-  for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);
+  for (const auto& [format, arena] : inputs_) held += static_cast<double>(arena.bytes);
   return held;
 }
 
@@ -155,17 +155,15 @@ void Buffers::make_room(const Bytes& of_set, std::size_t sets) {
     return static_cast<double>(bytes - std::min(bytes, arena.filled));
   };
   double bytes = missing(outputs_, kGuard + sets * of_set.output);
-  for (std::size_t f = 0; f < inputs_.size(); ++f) {
-    bytes += missing(inputs_[f], sets * of_set.inputs[f]);
+  for (const auto& [format, of_one] : of_set.inputs) {
+    bytes += missing(inputs_[format], sets * of_one);
   }
   if (bytes <= device_->free_bytes()) return;
-  for (std::size_t f = 0; f < inputs_.size(); ++f) {
-    if (of_set.inputs[f] == 0) inputs_[f] = {};
-  }
+  std::erase_if(inputs_, [&](const auto& arena) { return !of_set.inputs.contains(arena.first); });
 }
 
 std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) {
-  Arena& arena = inputs_[static_cast<std::size_t>(format)];
+  Arena& arena = inputs_[format];
   reserve(arena, bytes, roomy + roomy / 16);  // a slightly larger case then needs no new fill
   auto* const memory = static_cast<std::byte*>(arena.memory.get());
   if (arena.filled < bytes) {
@@ -184,18 +182,14 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   require_room(operands, count);
   Bytes of_set;
   for (const Operand& operand : operands) {
-    (is_apart(operand) ? of_set.output : of_set.inputs[static_cast<std::size_t>(operand.format)]) +=
-        room(operand);
+    (is_apart(operand) ? of_set.output : of_set.inputs[operand.format]) += room(operand);
   }
   const auto sets = static_cast<std::size_t>(count);
   const auto most = static_cast<std::size_t>(std::max(count, later));
   make_room(of_set, sets);
   Cursors cursors;
-  for (const FormatInfo& f : kFormats) {
-    const std::size_t bytes = of_set.inputs[static_cast<std::size_t>(f.format)];
-    if (bytes == 0) continue;
-    cursors.inputs[static_cast<std::size_t>(f.format)] =
-        inputs(f.format, sets * bytes, most * bytes);
+  for (const auto& [format, bytes] : of_set.inputs) {
+    cursors.inputs[format] = inputs(format, sets * bytes, most * bytes);
   }
   const std::size_t written = kGuard + sets * of_set.output;
   reserve(outputs_, written, kGuard + most * of_set.output);
@@ -215,9 +209,7 @@ std::vector<BufferSet> Buffers::carve(std::size_t sets, Cursors cursors) {
   for (std::size_t set = 0; set < sets; ++set) {
     for (const Operand& operand : operands_) {
       const auto bytes = static_cast<std::size_t>(operand.bytes());
-      std::byte*& cursor = is_apart(operand)
-                               ? cursors.output
-                               : cursors.inputs[static_cast<std::size_t>(operand.format)];
+      std::byte*& cursor = is_apart(operand) ? cursors.output : cursors.inputs[operand.format];
       result[set].push_back(cursor);
       if (is_apart(operand)) guards_.emplace_back(cursor + bytes, room(operand) - bytes);
       if (operand.is_output())
@@ -250,7 +242,7 @@ RandomStream Buffers::shared_values(Format format, std::size_t first_byte) const
 RandomStream Buffers::values(std::size_t set, std::size_t position) const {
   const Operand& operand = operands_[position];
   if (has_own_values(operand)) return own_values(operand, position, set, fill_, seed_);
-  const void* const arena = inputs_[static_cast<std::size_t>(operand.format)].memory.get();
+  const void* const arena = inputs_.at(operand.format).memory.get();
   return shared_values(
       operand.format, static_cast<std::size_t>(static_cast<const std::byte*>(sets_[set][position]) -
                                                static_cast<const std::byte*>(arena)));

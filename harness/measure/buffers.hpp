@@ -5,8 +5,8 @@
 // The elements between the rows of an output are a guard zone too.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -86,7 +86,7 @@ class Buffers {
 
   // Fills the inputs again before the next sets are allocated, because they were changed.
   void refill_inputs() {
-    for (Arena& arena : inputs_) arena.filled = 0;
+    for (auto& [format, arena] : inputs_) arena.filled = 0;
   }
 
   // Fills regions with NaN.
@@ -109,13 +109,13 @@ class Buffers {
 
   // Bytes of one set: its inputs by format, and what lies in the arena of outputs.
   struct Bytes {
-    std::array<std::size_t, kFormats.size()> inputs{};
+    std::map<Format, std::size_t> inputs;
     std::size_t output = 0;
   };
 
   // The next free byte of each arena; carve() cuts the sets from there on.
   struct Cursors {
-    std::array<std::byte*, kFormats.size()> inputs{};
+    std::map<Format, std::byte*> inputs;
     std::byte* output = nullptr;
   };
 
@@ -134,7 +134,7 @@ class Buffers {
   Fill fill_;
   std::uint64_t seed_;
   bool shared_;
-  std::array<Arena, kFormats.size()> inputs_;
+  std::map<Format, Arena> inputs_;
   Arena outputs_;
   std::vector<DeviceMemory::Region> guards_;
   DeviceMemory::Region written_;

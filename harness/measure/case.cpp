@@ -71,8 +71,13 @@ double distance(const Case& c, const Case& ceiling) {
 }  // namespace
 
 std::string Case::id() const {
-  const std::string id = fmt::format("{}/{}/{}/{}/{}@{}", operation->name, technique.name,
-                                     format.name(), shape.text(), name(regime), device->name());
+  const std::string of_device = device->name();
+  const std::string id = id_of_row({.operation = operation->name,
+                                    .technique = technique.name,
+                                    .format = format,
+                                    .shape = shape,
+                                    .regime = regime,
+                                    .device = of_device});
   return control ? control_of(id) : id;
 }
 

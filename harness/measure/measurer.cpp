@@ -84,6 +84,10 @@ void Measurer::run_phases(Record& record, const Case& c, const Problem& problem,
   require_room(buffers_, c, problem);
   BoundCase bound(c, problem, buffers_, check_);
   record.choice = bound.choice();
+  if (const auto traffic = bound.traffic()) {
+    record.model_l2_to_sm_bytes = traffic->l2_to_sm_bytes;
+    record.model_dram_bytes = traffic->dram_bytes;
+  }
 
   const std::int64_t wanted = rotates(c) ? buffers_.sets_to_rotate(problem.operands) : 1;
   const bool own = c.implementation->of_user();

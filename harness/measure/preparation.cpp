@@ -39,11 +39,11 @@ std::vector<std::optional<double>> preparation_of(std::span<const Case> cases, d
   std::vector<std::optional<double>> seconds;
   std::set<std::string> computed;
   for (const Case& c : cases) {
-    if (unsupported_reason(c)) {
+    const Problem problem = c.problem();
+    if (unsupported_reason(c) || lacks_memory(c, problem)) {
       seconds.emplace_back();
       continue;
     }
-    const Problem problem = c.problem();
     const CheckNeeds check = check_needs(c, problem);
     const bool first = computed.insert(c.device->name() + reference_key(problem, 0, 1)).second;
     const double check_s = check.further_s + (first ? check.first_s : 0);

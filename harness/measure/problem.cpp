@@ -4,15 +4,30 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/common/amounts.hpp"
 #include "kernels/common/ceil_div.hpp"
 
 namespace ridgebench {
+namespace {
+
+// The operands; those of an operation that somebody else wrote are checked.
+std::vector<Operand> operands_of(const Operation& operation, const Shape& shape,
+                                 FormatPair format) {
+  std::vector<Operand> operands = operation.operands(shape, format);
+  if (operation.loaded_from.empty()) return operands;
+  for (const Operand& operand : operands) {
+    (void)require_amount(kElements, operation.name, shape, static_cast<double>(operand.elements));
+  }
+  return operands;
+}
+
+}  // namespace
 
 Problem::Problem(const Operation& of, Shape size, FormatPair formats)
     : operation(&of),
       shape(std::move(size)),
       format(formats),
-      operands(of.operands(shape, format)),
+      operands(operands_of(of, shape, format)),
       outputs(outputs_of(of, shape, format)),
       work{of.flops(shape), bytes(of, shape, format)},
       terms(of.reduction(shape)),

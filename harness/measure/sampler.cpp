@@ -14,7 +14,6 @@ namespace {
 
 // Rules of docs/method.md, section 3.
 constexpr double kHalfWidth = 0.005;
-constexpr std::size_t kEnoughSamples = 30;
 constexpr double kTicksPerSample = 1000;
 // Longest sample if processes take turns. The clock changes less between two processes' turns if
 // the turns are short.

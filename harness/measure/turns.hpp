@@ -26,4 +26,8 @@ class Turns {
 // Stops this process group until SIGCONT and returns the seconds that passed.
 double stop_until_continued();
 
+// One of `together` processes that begin at the same time leaves the others their shares of the
+// host's threads, and stops until SIGCONT. Returns the seconds that passed; 0 without others.
+double wait_for_start(int together);
+
 }  // namespace ridgebench

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "roofline/embedded_json.hpp"
 #include "roofline/json_text.hpp"
@@ -15,10 +16,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const ordered_json& keys_that_differ() {
-  static const ordered_json keys = parse_ordered(embedded_comparable().front().text).at("differ");
+const ordered_json& comparable_keys() {
+  static const ordered_json keys = parse_ordered(embedded_comparable().front().text);
   return keys;
 }
+
+const ordered_json& keys_that_differ() { return comparable_keys().at("differ"); }
 
 constexpr std::size_t kLongestValue = 60;
 
@@ -123,6 +126,22 @@ ordered_json entry_of(const ordered_json& environment, const ordered_json& devic
   return nullptr;
 }
 
+// A GPU has a UUID of its own; every other device is that of a host with a name. If either is
+// unknown, so is the machine.
+void add_other_machine(std::vector<std::string>& found, const ordered_json& one,
+                       const ordered_json& other, const ordered_json& device,
+                       const ordered_json& there) {
+  const ordered_json& keys = comparable_keys().at("machine");
+  const bool is_gpu = compared_value(device, keys.at("gpu").get<std::string>()).is_string();
+  const auto& [here, earlier] = is_gpu ? std::tie(device, there) : std::tie(one, other);
+  const auto key = keys.at(is_gpu ? "gpu" : "host").get<std::string>();
+  const bool known =
+      compared_value(here, key).is_string() && compared_value(earlier, key).is_string();
+  if (known && (is_gpu || device.at("backend") == "cpu")) {
+    add_differing(found, here, earlier, ordered_json::array({key}));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> differences(const ordered_json& one, const ordered_json& other) {
@@ -131,7 +150,9 @@ std::vector<std::string> differences(const ordered_json& one, const ordered_json
   add_differing_variables(found, one, other);
   for (const ordered_json& device : one.at("devices")) {
     const ordered_json there = entry_of(other, device);
-    if (!there.is_null()) add_differing(found, device, there, keys_that_differ().at("device"));
+    if (there.is_null()) continue;
+    add_differing(found, device, there, keys_that_differ().at("device"));
+    add_other_machine(found, one, other, device, there);
   }
   return found;
 }

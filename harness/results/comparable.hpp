@@ -9,8 +9,9 @@
 namespace ridgebench {
 
 // Returns the differences of two environment.json for which the runs must not be compared: keys of
-// the program and the request, of devices that both have, and variables that change results. Each
-// names both values: "threads: 2 against 1".
+// the program and the request, of devices that both have, and variables that change results. A
+// device of the same model in another machine differs, too: by its UUID, or by its host's name.
+// Each text names both values: "threads: 2 against 1".
 std::vector<std::string> differences(const nlohmann::ordered_json& one,
                                      const nlohmann::ordered_json& other);
 

@@ -61,6 +61,11 @@ std::optional<Doubts> recorded_doubts(const nlohmann::json& json, const std::str
 
 }  // namespace
 
+std::string id_of_row(const RowName& row) {
+  return fmt::format("{}/{}/{}/{}/{}@{}", row.operation, row.technique, row.format.name(),
+                     row.shape.text(), name(row.regime), row.device);
+}
+
 std::vector<Control> controls_of(std::span<const Record> records) {
   std::vector<Control> controls;
   std::map<std::string, Control> copies;  // by device
@@ -137,18 +142,19 @@ bool Standing::may_head(const Record& record) const {
   return !why_unfinished && record.status == Status::ok && !cut_by_budget(record);
 }
 
+std::optional<std::string> why_unfinished(const JsonObject& environment) {
+  if (environment.holds("imported")) return std::nullopt;
+  if (environment.flag("interrupted")) return "the run was interrupted";
+  if (!environment.holds("ended")) return "the run has no end";
+  return std::nullopt;
+}
+
 Standing read_standing(const std::string& directory, std::span<const Record> records) {
   const std::string path = directory + "/environment.json";
   const nlohmann::json json = parse_json(read_file(path), path);
   const JsonObject environment(json, path);
-  Standing standing{.budgeted = environment.holds("budget_s")};
-  if (!environment.holds("imported")) {
-    if (environment.flag("interrupted")) {
-      standing.why_unfinished = "the run was interrupted";
-    } else if (!environment.holds("ended")) {
-      standing.why_unfinished = "the run has no end";
-    }
-  }
+  Standing standing{.why_unfinished = why_unfinished(environment),
+                    .budgeted = environment.holds("budget_s")};
   const auto recorded = recorded_doubts(json, path);
   standing.doubts_recorded = recorded.has_value();
   standing.doubts = recorded ? *recorded : doubts_of(records);

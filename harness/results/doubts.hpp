@@ -16,10 +16,25 @@
 
 namespace ridgebench {
 
+class JsonObject;
+
 // A control whose rate differs by more than this share from the first one moved (docs/method.md).
 inline constexpr double kControlMoved = 0.02;
-// The flag of a row with fewer than 30 samples.
+// The flag of a row with fewer samples than kEnoughSamples.
 inline constexpr const char* kFewSamples = "few_samples";
+inline constexpr std::size_t kEnoughSamples = 30;
+
+// The keys of a row that make its id.
+struct RowName {
+  const std::string& operation;
+  const std::string& technique;
+  FormatPair format;
+  const Shape& shape;
+  Regime regime;
+  const std::string& device;
+};
+// "operation/technique/format/shape/regime@device"
+std::string id_of_row(const RowName& row);
 
 // The id of the control of a ceiling that is measured again itself.
 inline std::string control_of(const std::string& ceiling) { return ceiling + ":control"; }
@@ -58,6 +73,10 @@ std::vector<std::string> limiting_ceilings(const Record& record);
 
 // Records the doubts in environment.json.
 void add_doubts(nlohmann::ordered_json& environment, const Doubts& doubts);
+
+// Why no title rests on what environment.json describes: it was interrupted, or has no end. Empty
+// if it ended, and for imported results. Throws UsageError.
+std::optional<std::string> why_unfinished(const JsonObject& environment);
 
 // The part of environment.json that concerns every row of a run.
 struct Standing {

@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <set>
 
 #include "harness/results/doubts.hpp"
+#include "harness/results/files/read_once.hpp"
 #include "harness/results/judged/raised.hpp"
 #include "harness/results/step_rows.hpp"
 #include "harness/results/suspect.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/registry.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
@@ -90,7 +93,7 @@ void add_ceilings_of_another_run(Roofs& roofs, const std::vector<Record>& kernel
 }
 
 // `device` as in environment.json ("cpu"); empty: the only one that has ceilings.
-Roofs open_directory(const std::string& directory, std::string_view device) {
+Roofs judged_directory(const std::string& directory, std::string_view device) {
   const std::vector<MeasuredDevice> devices = read_devices(directory);
   const bool step = holds_step(directory);
   const std::vector<StepRows> steps = step ? read_step_rows(directory) : std::vector<StepRows>{};
@@ -116,6 +119,11 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
   return std::move(found.front());
 }
 
+Roofs open_directory(const std::string& directory, const std::string& device) {
+  return read_once(fmt::format("roofs {}@{}", directory, device),
+                   [&] { return judged_directory(directory, device); });
+}
+
 // The notes that a plan prints on the row whose MFU it takes.
 std::string remark_of(const Record& r, bool heads) {
   std::string remark;
@@ -127,8 +135,10 @@ std::string remark_of(const Record& r, bool heads) {
 }  // namespace
 
 bool is_product(const Record& r) {
-  return r.op == "matmul" || r.op == "matmul_gelu" || r.op == "matmul_block_scaled" ||
-         r.op == "matmul_grouped";
+  const auto& operations = Registry::instance().operations();
+  return std::ranges::any_of(operations, [&](const std::unique_ptr<Operation>& o) {
+    return o->name == r.op && o->engine == Engine::tensor && !o->ceiling && o->loaded_from.empty();
+  });
 }
 
 bool served_by_cache(const Record& r) {

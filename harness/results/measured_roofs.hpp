@@ -32,7 +32,8 @@ inline constexpr const char* kShortRotation = "short_rotation";
 // The flag of a ceiling whose instructions do not reach the engine's full rate.
 inline constexpr const char* kPartialRate = "partial_rate";
 
-// A product of matrices, whose FLOPs may raise the roof of an engine.
+// A product of matrices, whose FLOPs may raise the roof of an engine: a row of an operation of the
+// program that tensor engines may do, and no ceiling.
 bool is_product(const Record& record);
 
 // True if a verified row of the steady regime is that much faster than a ceiling of its roof, and

@@ -73,7 +73,7 @@ void read_value(const JsonObject& json, const nlohmann::ordered_json& raw, const
   } else if constexpr (std::is_same_v<T, Format>) {
     value = read_format(json, key, parse_sum_format);
   } else if constexpr (std::is_same_v<T, FormatPair>) {
-    value = read_format(json, key, parse_format_pair);
+    value = read_format(json, key, parse_measured_format);
   } else if constexpr (std::is_same_v<T, Shape>) {
     const JsonObject inner = json.object(key);  // first: it says what is missing
     read_shape(inner, raw.at(key), value);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "harness/results/files/read_once.hpp"
 #include "harness/results/files/results_files.hpp"
 #include "harness/results/keyed_json.hpp"
 #include "harness/results/read_keyed.hpp"
@@ -132,7 +133,9 @@ Record parse_record(std::string_view line, const std::string& origin) {
   return record;
 }
 
-std::vector<Record> read_records(const std::string& directory) {
+namespace {
+
+std::vector<Record> parse_records(const std::string& directory) {
   require_run(directory);
   const std::string path = directory + "/records.jsonl";
   const std::string text = read_file(path);
@@ -150,6 +153,12 @@ std::vector<Record> read_records(const std::string& directory) {
     start = end + 1;
   }
   return records;
+}
+
+}  // namespace
+
+std::vector<Record> read_records(const std::string& directory) {
+  return read_once(fmt::format("rows {}", directory), [&] { return parse_records(directory); });
 }
 
 }  // namespace ridgebench

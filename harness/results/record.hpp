@@ -72,6 +72,8 @@ struct Record {
   Status status = Status::skipped;
   std::optional<std::string> reason;
   std::optional<std::string> choice;
+  std::optional<double> model_l2_to_sm_bytes = std::nullopt;
+  std::optional<double> model_dram_bytes = std::nullopt;
   std::optional<std::string> loaded_from;
   std::optional<bool> isolated = std::nullopt;
   std::optional<bool> early;
@@ -154,6 +156,8 @@ inline constexpr KeyList kRecordKeys{
     Key{"status", &Record::status, "", "only an ok row has a time, and an unverified one, which was imported"},
     Key{"reason", &Record::reason, "", "why the row is not ok"},
     Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null if it has no choice", {}, Absence::not_in_oldest},
+    Key{"model_l2_to_sm_bytes", &Record::model_l2_to_sm_bytes, "byte", "per launch, that the L2 cache delivers to the multiprocessors by the technique's model of its tiles; null if it has no model", kPositive, Absence::not_in_oldest},
+    Key{"model_dram_bytes", &Record::model_dram_bytes, "byte", "per launch, that main memory delivers or takes at least by the same model; null if it has none", kPositive, Absence::not_in_oldest},
     Key{"loaded_from", &Record::loaded_from, "", "name of the file that `--load` took the technique from, for Python `FILE.py:NAME`, whose checksum environment.json has; null for those of the program", {}, Absence::not_in_oldest},
     Key{"isolated", &Record::isolated, "", "whether an own kernel ran in a process of its own, which this one verified and timed; null for the kernels of the program", {}, Absence::not_in_oldest},
     Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null if that is not known", {}, Absence::not_in_oldest},

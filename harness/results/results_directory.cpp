@@ -17,10 +17,10 @@
 #include <tuple>
 #include <utility>
 
-#include "harness/base/checksum.hpp"
 #include "harness/base/process.hpp"
 #include "harness/results/files/whole_file.hpp"
 #include "harness/results/judged/judged.hpp"
+#include "harness/results/verify/checksums.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/json_text.hpp"
@@ -31,7 +31,7 @@ namespace {
 // Every file that write_atomically() and drop() write in a results folder.
 constexpr std::array<std::string_view, 8> kWritten{
     "environment.json", kRecordsFile,     kDuelsFile,  kStepFile,
-    kSoakFile,          "benchmark.json", kJudgedFile, "SHA256SUMS"};
+    kSoakFile,          "benchmark.json", kJudgedFile, kSumsFile};
 
 // Length of the file up to and including its last newline. Throws UsageError if it cannot be read.
 off_t whole_lines(const std::filesystem::path& path) {
@@ -178,14 +178,7 @@ void ResultsDirectory::write_judgement() const {
   write_atomically(path_ / kJudgedFile, judged_text(path_.string()));
 }
 
-void ResultsDirectory::write_checksums() const {
-  std::string sums;
-  for (const char* name : kChecked) {
-    if (!std::filesystem::exists(path_ / name)) continue;
-    sums += fmt::format("{}  {}\n", sha256_of_file(path_ / name), name);
-  }
-  write_atomically(path_ / "SHA256SUMS", sums);
-}
+void ResultsDirectory::write_checksums() const { write_sums(path_, checked_files(path_)); }
 
 std::filesystem::path create_default_folder() {
   const std::string now = fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));

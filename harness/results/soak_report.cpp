@@ -35,6 +35,12 @@ SoakCount& SoakReport::count_of(const std::string& id) {
 void SoakReport::add(const nlohmann::json& event, const std::string& origin) {
   const JsonObject line(event, origin);
   const std::string kind = line.text("event");
+  ++events_;
+  const auto require = [&](bool holds, const char* rule) {
+    if (!holds) misplaced_.push_back(fmt::format("event {} is {}; {}", events_, kind, rule));
+  };
+  require((kind == "begin") == (events_ == 1), "allowed: begin as the first event, and only there");
+  require(!ended_, "allowed: no event after end");
   if (event.contains("elapsed_s")) elapsed_s_ = line.number("elapsed_s", kAnyNumber);
   if (kind == "begin") {
     device_ = line.text("device");
@@ -51,6 +57,7 @@ void SoakReport::add(const nlohmann::json& event, const std::string& origin) {
   } else if (kind == "mismatch") {
     SoakCount& count = count_of(line.text("id"));
     ++count.mismatches;
+    if (event.contains("phase")) ++count.phases[line.text("phase")];
     count.words += line.count("words", kAnyCount);
     count.bits += line.count("bits", kAnyCount);
     for (const double unit : line.numbers("units", kAnyCount)) {
@@ -77,6 +84,16 @@ void SoakReport::add(const nlohmann::json& event, const std::string& origin) {
   } else {
     line.reject("event", "begin, left_out, mismatch, fault, progress, end");
   }
+}
+
+std::vector<std::string> SoakReport::misplaced() const {
+  std::vector<std::string> lines = misplaced_;
+  if (finished() && faults_.empty() && elapsed_s_ < seconds_) {
+    lines.push_back(
+        fmt::format("end comes after {:.4g} s of {:.4g} planned ones, and nothing says why",
+                    elapsed_s_, seconds_));
+  }
+  return lines;
 }
 
 std::int64_t SoakReport::mismatches() const {
@@ -111,6 +128,7 @@ ordered_json SoakReport::to_json() const {
                      {"words", count.words},
                      {"bits", count.bits},
                      {"units", count.units},
+                     {"phases", count.phases},
                      {"fastest_round_s", nullable(count.fastest_s)},
                      {"last_round_s", nullable(count.last_s)},
                      {"slow", is_slow(count)}});
@@ -119,6 +137,7 @@ ordered_json SoakReport::to_json() const {
           {"planned_s", seconds_},
           {"elapsed_s", elapsed_s_},
           {"finished", finished()},
+          {"exit", static_cast<int>(exit_code())},
           {"mismatches", mismatches()},
           {"bytes", bytes},
           {"memory_bytes", memory_bytes_},

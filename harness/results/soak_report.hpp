@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -30,7 +31,8 @@ struct SoakCount {
   std::int64_t mismatches = 0;  // launches with wrong bits
   std::int64_t words = 0;
   std::int64_t bits = 0;
-  std::set<std::int64_t> units = {};  // multiprocessors with wrong bits
+  std::set<std::int64_t> units = {};                // multiprocessors with wrong bits
+  std::map<std::string, std::int64_t> phases = {};  // the mismatches of each phase that has any
   // Median of the launches of the fastest round and of the last one, in seconds.
   std::optional<double> fastest_s = std::nullopt;
   std::optional<double> last_s = std::nullopt;
@@ -52,6 +54,9 @@ class SoakReport {
   [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
   [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
   [[nodiscard]] bool finished() const { return ended_ && !interrupted_; }
+  // One line for each event in a wrong place: a log begins with `begin`, and `end` comes once, at
+  // its end. An `end` before the planned time needs an interruption or a fault of the device.
+  [[nodiscard]] std::vector<std::string> misplaced() const;
 
   // True if the last round of a kernel is slower than its fastest one by more than the share that
   // the soak allows.
@@ -74,6 +79,8 @@ class SoakReport {
   double seconds_ = 0;
   double memory_bytes_ = 0;
   double elapsed_s_ = 0;
+  std::int64_t events_ = 0;
+  std::vector<std::string> misplaced_;
   bool wrong_ = false;
   bool ended_ = false;
   bool interrupted_ = false;

@@ -24,6 +24,24 @@ constexpr std::array<std::string_view, 7> kSevereCounters{
     "remapped_rows.pending", "remapped_rows.failed",     "retired_pages.double_bit",
     "spare_rows.none"};
 
+// Rates up to which a link sends packets again and no row is in doubt: more than 8 PCIe replays a
+// minute, and 100 CRC errors of NVLinks a second and more, are faults. Source: NVIDIA, DCGM,
+// dcgmlib/dcgm_gpu_hardware_limits.h.
+constexpr double kReplaysPerMinute = 8;
+constexpr double kCrcErrorsPerSecond = 100;
+constexpr double kMinute_s = 60;
+
+// True for errors of a link that are too few in these seconds to put rows in doubt. The shortest
+// time is that of the rate: an error in a second is not 60 in a minute.
+bool is_rare_link_error(const Growth& one, double seconds) {
+  const double errors = one.after - one.before;
+  if (one.counter == "pcie_replays") {
+    return errors <= kReplaysPerMinute * std::max(1.0, seconds / kMinute_s);
+  }
+  return one.counter.starts_with("nvlink_errors.crc_") &&
+         errors < kCrcErrorsPerSecond * std::max(1.0, seconds);
+}
+
 bool is_fault_counter(std::string_view name) {
   return std::ranges::find(kSingleCounters, name) != kSingleCounters.end() ||
          std::ranges::any_of(kCounterGroups,
@@ -54,6 +72,31 @@ ordered_json condition_of(const Worn& worn) {
 }
 
 bool is_worn(const ordered_json& condition) { return text_at(condition, "/code") == kWorn; }
+
+// The devices with the counters that grew and of which `counts` is true.
+template <class Counts>
+std::vector<Worn> devices_with(const ordered_json& environment, const Counts& counts) {
+  std::vector<Worn> found;
+  const auto& before = value_at(environment, "/state/before");
+  for (const auto& [device, after] : value_at(environment, "/state/after").items()) {
+    if (!before.is_object() || !before.contains(device)) continue;
+    Worn worn{device, growth_of(fault_counters(before.at(device)), fault_counters(after))};
+    std::erase_if(worn.counters,
+                  [&](const Growth& one) { return is_corrected(one.counter) || !counts(one); });
+    if (!worn.counters.empty()) found.push_back(std::move(worn));
+  }
+  return found;
+}
+
+double duration_of_run(const ordered_json& environment) {
+  return number_at(environment, "/duration_s").value_or(0);
+}
+
+std::string text_of_growth(const std::vector<Growth>& counters) {
+  std::string text;
+  for (const Growth& one : counters) text += (text.empty() ? "" : ", ") + one.text();
+  return text;
+}
 
 }  // namespace
 
@@ -93,24 +136,24 @@ bool Worn::severe() const {
 }
 
 std::string Worn::text() const {
-  std::string text = device + " counted faults during the run: ";
-  for (const Growth& one : counters) {
-    if (&one != &counters.front()) text += ", ";
-    text += one.text();
-  }
-  return text;
+  return fmt::format("{} counted faults during the run: {}", device, text_of_growth(counters));
 }
 
 std::vector<Worn> worn_devices(const ordered_json& environment) {
-  std::vector<Worn> found;
-  const auto& before = value_at(environment, "/state/before");
-  for (const auto& [device, after] : value_at(environment, "/state/after").items()) {
-    if (!before.is_object() || !before.contains(device)) continue;
-    Worn worn{device, growth_of(fault_counters(before.at(device)), fault_counters(after))};
-    std::erase_if(worn.counters, [](const Growth& one) { return is_corrected(one.counter); });
-    if (!worn.counters.empty()) found.push_back(std::move(worn));
+  const double seconds = duration_of_run(environment);
+  return devices_with(environment,
+                      [&](const Growth& one) { return !is_rare_link_error(one, seconds); });
+}
+
+std::vector<std::string> rare_link_errors(const ordered_json& environment) {
+  const double seconds = duration_of_run(environment);
+  std::vector<std::string> texts;
+  for (const Worn& one : devices_with(
+           environment, [&](const Growth& grown) { return is_rare_link_error(grown, seconds); })) {
+    texts.push_back(fmt::format("links of {} sent packets again, too rarely to spoil a row: {}",
+                                one.device, text_of_growth(one.counters)));
   }
-  return found;
+  return texts;
 }
 
 void record_worn(ordered_json& environment) {
@@ -136,13 +179,26 @@ std::vector<std::string> recorded_worn_in(const std::string& folder) {
 }
 
 std::vector<std::string> worn_problems(const ordered_json& environment) {
+  const std::vector<Worn> worn = worn_devices(environment);
   std::vector<nlohmann::json> shown;  // in which the order of keys does not matter
-  for (const Worn& one : worn_devices(environment)) shown.emplace_back(condition_of(one));
+  for (const Worn& one : worn) shown.emplace_back(condition_of(one));
+  // An older version recorded rare errors of links, too.
+  for (const Worn& one : devices_with(environment, [](const Growth&) { return true; })) {
+    shown.emplace_back(condition_of(one));
+  }
   std::vector<std::string> problems;
+  std::vector<std::string> recorded;  // devices
   for (const ordered_json& one : value_at(environment, "/conditions")) {
-    if (!is_worn(one) || std::ranges::find(shown, nlohmann::json(one)) != shown.end()) continue;
+    if (!is_worn(one)) continue;
+    recorded.push_back(text_at(one, "/device"));
+    if (std::ranges::find(shown, nlohmann::json(one)) != shown.end()) continue;
     problems.push_back(
         fmt::format("environment.json: the states do not show that {}", text_at(one, "/text")));
+  }
+  for (const Worn& one : worn) {
+    if (std::ranges::find(recorded, one.device) != recorded.end()) continue;
+    problems.push_back(fmt::format(
+        "environment.json: the states show that {}, and conditions lack it", one.text()));
   }
   return problems;
 }

@@ -53,8 +53,11 @@ struct Worn {
 };
 
 // The devices whose counters grew between `state.before` and `state.after` of environment.json.
-// Errors that a device corrected are left out.
+// Errors that a device corrected, and rare errors of links, are left out.
 std::vector<Worn> worn_devices(const nlohmann::ordered_json& environment);
+
+// A sentence for each device whose links sent packets again, too rarely for worn_devices().
+std::vector<std::string> rare_link_errors(const nlohmann::ordered_json& environment);
 
 // Writes a condition with the code `worn` for each of worn_devices(), in place of earlier ones.
 void record_worn(nlohmann::ordered_json& environment);
@@ -65,7 +68,8 @@ std::vector<std::string> recorded_worn(const nlohmann::ordered_json& environment
 // The same of the environment.json in a results folder. Throws UsageError for an unreadable one.
 std::vector<std::string> recorded_worn_in(const std::string& folder);
 
-// One line for each recorded condition with this code that the states do not show.
+// One line for each recorded condition with this code that the states do not show, and for each
+// worn device that the conditions lack.
 std::vector<std::string> worn_problems(const nlohmann::ordered_json& environment);
 
 }  // namespace ridgebench

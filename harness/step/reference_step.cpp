@@ -144,7 +144,16 @@ struct Norms {
   }
 };
 
-EndToEnd tolerances(const TrainingStep& step) {
+// The launches before those that set the gradients to zero.
+std::span<const Launch> before_clearing(const Chain& chain) {
+  const std::vector<StepLaunch>& planned = chain.program().launches();
+  const auto zero = std::ranges::find(planned, "zero", &StepLaunch::phase);
+  return chain.launches().first(static_cast<std::size_t>(zero - planned.begin()));
+}
+
+}  // namespace
+
+EndToEnd end_to_end_tolerances(const TrainingStep& step) {
   const double u = info(step.format).epsilon() / 2;
   const double u_acc = info(Format::fp32).epsilon() / 2;
   const auto terms = static_cast<double>(std::max(step.width, step.batch));
@@ -156,15 +165,6 @@ EndToEnd tolerances(const TrainingStep& step) {
   return result;
 }
 
-// The launches before those that set the gradients to zero.
-std::span<const Launch> before_clearing(const Chain& chain) {
-  const std::vector<StepLaunch>& planned = chain.program().launches();
-  const auto zero = std::ranges::find(planned, "zero", &StepLaunch::phase);
-  return chain.launches().first(static_cast<std::size_t>(zero - planned.begin()));
-}
-
-}  // namespace
-
 std::optional<EndToEnd> compare_end_to_end(Chain& chain, const TrainingStep& step, Device& device) {
   if (step.model_flops() > kMostReferenceFlops) return std::nullopt;
   chain.fill();
@@ -175,7 +175,7 @@ std::optional<EndToEnd> compare_end_to_end(Chain& chain, const TrainingStep& ste
   const Matrix x{step.batch, step.width, read(chain, "x", device)};
   const Reference expected = reference_of(w, x, read(chain, "labels", device), step);
   static_cast<void>(device.time_once(before_clearing(chain)));
-  EndToEnd result = tolerances(step);
+  EndToEnd result = end_to_end_tolerances(step);
   Norms loss;
   loss.add(read(chain, "loss", device), expected.loss);
   result.loss_error = loss.relative();

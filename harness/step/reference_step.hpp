@@ -28,6 +28,9 @@ struct EndToEnd {
   }
 };
 
+// Returns the tolerances of a step, and errors of 0.
+EndToEnd end_to_end_tolerances(const TrainingStep& step);
+
 // Fills the chain of the step, runs it once and compares. Empty for a step above
 // kMostReferenceFlops.
 std::optional<EndToEnd> compare_end_to_end(Chain& chain, const TrainingStep& step, Device& device);

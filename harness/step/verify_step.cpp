@@ -10,12 +10,15 @@
 #include "harness/results/results_directory.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
+#include "harness/results/verify/row_keys.hpp"
 #include "harness/results/worn.hpp"
 #include "harness/step/any_step.hpp"
 #include "harness/step/chain.hpp"
+#include "harness/step/reference_step.hpp"
 #include "harness/step/step_record.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/json_object.hpp"
+#include "roofline/roofs.hpp"
 
 namespace ridgebench {
 namespace {
@@ -51,6 +54,8 @@ void check_sizes(const StepRecord& r, Checker& check) {
   check_parts(r, program, check);
   StepRecord computed;
   describe(plan, computed);
+  const std::string id = fmt::format("{}@{}", computed.id, r.device);
+  check.require(r.id == id, fmt::format("its keys make the id {}", id));
   check.equal("flops_model", r.flops_model, computed.flops_model);
   check.equal("flops_executed", r.flops_executed, computed.flops_executed);
   const auto bytes = [&](const char* key, std::int64_t stored, std::int64_t counted) {
@@ -85,16 +90,56 @@ void check_rates(const StepRecord& r, Checker& check) {
   equal("model_tokens_per_s", &StepRecord::model_tokens_per_s);
 }
 
-void check_times(const StepRecord& r, Checker& check) {
+// The interval of the samples is widened by half a tick of the steps that a sample spans, which the
+// record does not say: by up to half a tick of one step.
+void check_interval(const StepRecord& r, double tick_s, Checker& check) {
+  const Summary narrow = summarize(r.samples_s, 0);
+  const Summary wide = summarize(r.samples_s, tick_s);
+  const double low_s = r.ci_low_s.value_or(0);
+  const double high_s = r.ci_high_s.value_or(0);
+  check.equal("ci_low_s", low_s, std::clamp(low_s, wide.ci_low, narrow.ci_low));
+  check.equal("ci_high_s", high_s, std::clamp(high_s, narrow.ci_high, wide.ci_high));
+}
+
+// The shares of the peak that a data sheet promises; null without one.
+void check_utilisation(const StepRecord& r, const StatedDevice& device, Checker& check) {
+  if (!device.sheet_is_known) return;
+  const auto peak =
+      device.sheet == nullptr ? std::nullopt : Roofs(*device.sheet).best_engine_roof(r.format);
+  const auto share = [&](const char* key, const std::optional<double>& stored, double flops) {
+    check.require(stored.has_value() == peak.has_value(),
+                  fmt::format("{} is known if a data sheet promises a peak", key));
+    if (stored && peak) check.equal(key, *stored, flops / (*r.time_s * peak->per_s));
+  };
+  share("mfu", r.mfu, r.flops_model);
+  share("hfu", r.hfu, r.flops_executed);
+}
+
+// An ok step leaves the same bits again, and a training step agrees with a step in fp64.
+void check_results(const StepRecord& r, Checker& check) {
+  check.require(r.verify.has_value() && r.verify->error <= 1 && r.verify->tensors > 0,
+                "an ok step needs a verification that it passed");
+  if (!r.verify) return;
+  check.require(r.verify->repeated.value_or(true), "an ok step leaves the same bits again");
+  const StepPlan plan = stated_plan(r);
+  const auto* const step = std::get_if<TrainingStep>(&plan.step);
+  if (step == nullptr) return;
+  EndToEnd found = end_to_end_tolerances(*step);
+  found.loss_error = r.verify->loss_error.value_or(0);
+  found.gradients_error = r.verify->gradients_error.value_or(0);
+  check.require(found.passed(), "loss and gradients differ from a step in fp64");
+}
+
+void check_times(const StepRecord& r, const StatedDevice& device, Checker& check) {
   const bool ok = r.status == Status::ok;
   check.require(ok == r.time_s.has_value(), "only an ok step has a time");
   check.require(ok != r.reason.has_value(), "a step that is not ok needs a reason");
   if (!ok) return;
-  check.require(r.verify.has_value() && r.verify->error <= 1 && r.verify->tensors > 0,
-                "an ok step needs a verification that it passed");
+  check_results(r, check);
   check.require(!r.samples_s.empty() && !r.parts.empty(), "an ok step needs samples and parts");
   if (r.samples_s.empty() || r.parts.empty()) return;
   check.equal("time_s", *r.time_s, summarize(r.samples_s, 0).median);
+  check_interval(r, device.tick_s, check);
   double sum_s = 0;
   for (const StepPart& part : r.parts) sum_s += part.time_s;
   check.equal("sum_of_operations_s", r.sum_of_operations_s.value_or(0), sum_s);
@@ -112,12 +157,17 @@ void check_times(const StepRecord& r, Checker& check) {
   check_sum("sum_of_roofs_s", r.sum_of_roofs_s, &StepPart::roof_s);
   check_sum("sheet_s", r.sheet_s, &StepPart::sheet_s);
   check.equal("unexplained_s", r.unexplained_s.value_or(0), *r.time_s - sum_s);
+  if (device.launch_floor_s) {
+    double launches = 0;
+    for (const StepPart& part : r.parts) launches += static_cast<double>(part.launches);
+    check.equal("launch_gap_s", r.launch_gap_s.value_or(0), launches * *device.launch_floor_s);
+  }
   check_rates(r, check);
   check.require((std::ranges::find(r.flags, kAboveRoof) != r.flags.end()) == above_roofs(r),
                 fmt::format("the flag {} belongs to a step whose products are faster than their "
                             "measured roofs",
                             kAboveRoof));
-  if (r.mfu && r.hfu) check.equal("hfu", *r.hfu, *r.mfu * r.flops_executed / r.flops_model);
+  check_utilisation(r, device, check);
 }
 
 }  // namespace
@@ -128,12 +178,17 @@ std::vector<std::string> verify_step(const std::filesystem::path& directory) {
   const nlohmann::json environment = parse_json(read_file(facts), facts);
   check_provenance(environment, problems);
   const std::vector<StepRecord> steps = read_steps(directory);
+  const StatedRun run = stated_run(JsonObject(environment, facts));
   for (const StepRecord& record : steps) {
     Checker check(record.id, problems);
     check_sizes(record, check);
-    check_times(record, check);
+    check.require(record.seed == run.seed, "seed is not that of environment.json");
+    const auto device = run.devices.find(record.device);
+    check.require(device != run.devices.end(), "environment.json does not list its device");
+    if (device != run.devices.end()) check_times(record, device->second, check);
   }
   if (steps.empty()) problems.push_back(fmt::format("{} holds no step", kStepFile));
+  check_end(directory, environment, kStepFile, problems);
   std::ranges::move(worn_problems(nlohmann::ordered_json(environment)),
                     std::back_inserter(problems));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));

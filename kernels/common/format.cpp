@@ -26,6 +26,11 @@ std::string FormatPair::name() const {
   return mixed() ? fmt::format("{}x{}", info(a).name, info(b).name) : std::string(info(a).name);
 }
 
+FormatPair parse_measured_format(std::string_view name) {
+  const bool fp4 = name == kFp4E2m1.name || name == "fp4" || name == "nvfp4";
+  return fp4 ? FormatPair(Format::fp4_e2m1) : parse_format_pair(name);
+}
+
 FormatPair parse_format_pair(std::string_view name) {
   constexpr std::string_view kShortest = "fp8";  // so that mxfp4 is one name
   const std::size_t cross = name.find('x');

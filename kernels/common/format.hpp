@@ -4,7 +4,8 @@
 // no infinity and one NaN per sign, e5m2 is IEEE-like); bfloat16 and tf32 as in the PTX ISA,
 // section on alternate floating-point formats. Overflow follows the hardware's conversions: fp8
 // saturates (cvt.rn.satfinite), fp16 and bf16 go to infinity (cvt.rn), tf32 rounds ties away
-// (cvt.rna).
+// (cvt.rna). fp4_e2m1: OCP Microscaling Formats v1.0 (no infinity and no NaN); NaN becomes the
+// largest number (cvt.rn.satfinite.e2m1x2).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,9 @@ namespace ridgebench {
 // both: nearly as accurate, but not fp32's own arithmetic. int32 is a format for operands only,
 // such as indices: no operation is measured in it, and kFormats leaves it out. Only ceilings
 // compute in fp64 and int8. int8, too, holds whole numbers, -128 to 127, and is for inputs only:
-// its products are added up in int32.
+// its products are added up in int32. ue8m0 is for operands that are scales: powers of two without
+// a sign, 2^-127 to 2^127, and NaN (OCP Microscaling Formats v1.0, E8M0). fp4_e2m1 is for inputs of
+// products whose blocks have scales. kFormats leaves it out, because memory holds pairs of it.
 enum class Format : std::uint8_t {
   fp32,
   tf32,
@@ -32,6 +35,8 @@ enum class Format : std::uint8_t {
   tf32x3,
   fp64,
   int8,
+  fp4_e2m1 = 253,
+  ue8m0 = 254,
   int32 = 255
 };
 
@@ -40,16 +45,24 @@ struct FormatInfo {
   std::string_view name;
   int exponent_bits;
   int mantissa_bits;  // stored, without the implicit one
-  int storage_bytes;  // tf32 is stored as fp32
+  int storage_bytes;  // of an element: tf32 is stored as fp32, and fp4_e2m1 as a pair of numbers
   bool has_infinity;  // false: the top exponent holds numbers, and overflow saturates
   bool saturates;     // encoding a value too large gives the largest finite one
   bool ties_away;     // rounding: ties away from zero instead of to even
 
   // int8 and int32, in two's complement. What follows bits() describes the others.
   [[nodiscard]] constexpr bool whole() const { return exponent_bits == 0; }
-  [[nodiscard]] constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
+  [[nodiscard]] constexpr bool has_sign() const { return format != Format::ue8m0; }
+  [[nodiscard]] constexpr bool has_nan() const { return format != Format::fp4_e2m1; }
+  // Numbers in an element of memory. What follows describes one number.
+  [[nodiscard]] constexpr int numbers() const { return format == Format::fp4_e2m1 ? 2 : 1; }
+  // True if the top exponent holds no number.
+  [[nodiscard]] constexpr bool top_is_special() const { return has_infinity || mantissa_bits == 0; }
+  [[nodiscard]] constexpr int bits() const {
+    return (has_sign() ? 1 : 0) + exponent_bits + mantissa_bits;
+  }
   [[nodiscard]] constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  [[nodiscard]] constexpr int max_exponent() const { return bias() + (has_infinity ? 0 : 1); }
+  [[nodiscard]] constexpr int max_exponent() const { return bias() + (top_is_special() ? 0 : 1); }
   // 2^exponent as a double, exact for every exponent used here.
   [[nodiscard]] static constexpr double power(int exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
@@ -58,10 +71,13 @@ struct FormatInfo {
   [[nodiscard]] constexpr double epsilon() const { return power(-mantissa_bits); }
   [[nodiscard]] constexpr double max_finite() const {
     // Without infinities the all-ones mantissa of the top exponent is NaN: one step less.
-    return power(max_exponent()) * (2.0 - epsilon() * (has_infinity ? 1.0 : 2.0));
+    const bool last_is_nan = has_nan() && !top_is_special();
+    return power(max_exponent()) * (2.0 - epsilon() * (last_is_nan ? 2.0 : 1.0));
   }
-  // Smallest bits, of those without a sign, that are not a number. Not of fp64, as what follows.
+  // Smallest bits, of those without a sign, that are not a number: the bit of the sign if all are.
+  // Not of fp64, as what follows.
   [[nodiscard]] constexpr std::uint32_t first_nan() const {
+    if (!has_nan()) return 1U << (exponent_bits + mantissa_bits);
     return top_exponent() + (has_infinity ? 1U : (1U << mantissa_bits) - 1U);
   }
   // Bits of the top exponent without a mantissa: infinity, in formats that have one.
@@ -86,10 +102,19 @@ inline constexpr std::array kFormats{
     FormatInfo{Format::int8,     "int8",     0,  7, 1, false, true,  false},
 };
 // clang-format on
+inline constexpr FormatInfo kFp4E2m1{Format::fp4_e2m1, "fp4_e2m1", 2, 1, 1, false, true, false};
 inline constexpr FormatInfo kInt32{Format::int32, "int32", 0, 31, 4, false, false, false};
+inline constexpr FormatInfo kUe8m0{Format::ue8m0, "ue8m0", 8, 0, 1, false, true, false};
 
 constexpr const FormatInfo& info(Format format) {
+  if (format == Format::fp4_e2m1) return kFp4E2m1;
+  if (format == Format::ue8m0) return kUe8m0;
   return format == Format::int32 ? kInt32 : kFormats[static_cast<std::size_t>(format)];
+}
+
+// True for formats of indices and scales, in which no operation is measured.
+constexpr bool for_operands_only(Format format) {
+  return format == Format::int32 || format == Format::ue8m0;
 }
 
 // Products of the hardware for one product of `format`: `count` products of numbers of `factors`.
@@ -137,12 +162,23 @@ constexpr Format product_format(FormatPair inputs) {
 // "bf16", "fp8_e4m3xfp8_e5m2". Throws UsageError.
 FormatPair parse_format_pair(std::string_view name);
 
+// The same for a format that an operation is measured in: also fp4_e2m1, whose other names are fp4
+// and nvfp4.
+FormatPair parse_measured_format(std::string_view name);
+
+// The bits of the float that ue8m0 represents by `bits`. The smallest is a subnormal float.
+constexpr std::uint32_t float_bits_of_ue8m0(std::uint32_t bits) {
+  if (bits == 255) return 0x7fc00000U;
+  return bits == 0 ? 0x00400000U : bits << 23U;
+}
+
 // The value that `bits` represents, in a format of 32 bits or fewer: the magnitude moved to a
 // float's place means the same number with another bias, subnormals included, so one multiplication
 // by a power of two sets it right. Like encode_bits without a branch that depends on data: how well
 // those are predicted differs from process to process, by up to half the time of a naive kernel.
 constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
   if (f.format == Format::int8) return static_cast<std::int8_t>(bits);
+  if (f.format == Format::ue8m0) return std::bit_cast<float>(float_bits_of_ue8m0(bits));
   const std::uint32_t sign = bits >> (f.bits() - 1) << 31U;
   const std::uint32_t magnitude = bits & ((1U << (f.bits() - 1)) - 1U);
   const float value = std::bit_cast<float>(magnitude << (23 - f.mantissa_bits)) *
@@ -175,17 +211,28 @@ constexpr std::uint32_t encode_int8(float value) {
   return static_cast<std::uint8_t>(away ? cut + step : cut);
 }
 
+// The least power of two that is not below the magnitude of `value`, as the bits of ue8m0, like
+// cvt.rp.satfinite.ue8m0x2: a block whose largest number takes this scale does not overflow.
+constexpr std::uint32_t encode_ue8m0(float value) {
+  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
+  if (magnitude > 0x7f800000U) return 255;  // NaN
+  if (magnitude <= float_bits_of_ue8m0(0)) return 0;
+  return std::min((magnitude + 0x007fffffU) >> 23U, 254U);
+}
+
 // `value` rounded to a format of 32 bits or fewer but int32, as its bits (tf32: its 19 bits). NaN
 // becomes the canonical NaN.
 constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
   if (f.format == Format::int8) return encode_int8(value);
+  if (f.format == Format::ue8m0) return encode_ue8m0(value);
   const auto raw = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (raw >> 31U) << (f.bits() - 1);
   const std::uint32_t magnitude = raw & 0x7fffffffU;
   const std::uint32_t infinity = f.top_exponent();
-  const std::uint32_t largest = infinity + (f.has_infinity ? -1U : (1U << f.mantissa_bits) - 2U);
-  const std::uint32_t nan =
-      infinity | (f.has_infinity ? 1U << (f.mantissa_bits - 1) : (1U << f.mantissa_bits) - 1U);
+  const std::uint32_t largest = (f.has_infinity ? infinity : f.first_nan()) - 1U;
+  const std::uint32_t quiet =
+      f.has_infinity ? infinity | 1U << (f.mantissa_bits - 1) : f.first_nan();
+  const std::uint32_t nan = f.has_nan() ? sign | quiet : largest;
   const std::uint32_t overflow = f.saturates ? largest : infinity;
 
   // Align the significand so that one unit is one step of the format, then round on integers. From
@@ -205,18 +252,21 @@ constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
   const int field = effective < lowest ? 0 : effective + f.bias() - 1;
   std::uint32_t bits = rounded + (static_cast<std::uint32_t>(field) << f.mantissa_bits);
   bits = bits > largest ? overflow : bits;
-  return sign | (magnitude > 0x7f800000U ? nan : bits);
+  return magnitude > 0x7f800000U ? nan : sign | bits;
 }
 
 // `value` rounded to the format, as the bits that memory holds: those of tf32 are the top of a
-// float. int32 takes the next whole number below, which it must be able to hold.
+// float. int32 takes the next whole number below, which it must be able to hold. Both numbers of a
+// pair of fp4_e2m1 take the value.
 [[gnu::always_inline]] constexpr std::uint64_t stored_bits(Format format, double value) {
   if (format == Format::fp64) return std::bit_cast<std::uint64_t>(value);
   if (format == Format::int32) {
     const auto cut = static_cast<std::int32_t>(value);
     return std::bit_cast<std::uint32_t>(value < cut ? cut - 1 : cut);
   }
-  return encode_bits(info(format), static_cast<float>(value)) << (format == Format::tf32 ? 13 : 0);
+  const std::uint32_t bits = encode_bits(info(format), static_cast<float>(value));
+  if (format == Format::fp4_e2m1) return bits | bits << 4U;
+  return bits << (format == Format::tf32 ? 13 : 0);
 }
 
 // Storage types. They hold bits and nothing else; float is fp32's own.
@@ -232,6 +282,8 @@ using Fp8E4m3 = Stored<Format::fp8_e4m3, std::uint8_t>;
 using Fp8E5m2 = Stored<Format::fp8_e5m2, std::uint8_t>;
 using Tf32x3 = Stored<Format::tf32x3, std::uint32_t>;  // the bits of a float
 using Int8 = Stored<Format::int8, std::uint8_t>;       // two's complement
+using Ue8m0 = Stored<Format::ue8m0, std::uint8_t>;
+using Fp4Pair = Stored<Format::fp4_e2m1, std::uint8_t>;  // the first number in the low half
 
 template <class T>
 struct FormatOf {
@@ -250,6 +302,7 @@ struct FormatOf<std::int32_t> {
   static constexpr Format value = Format::int32;
 };
 
+// The first number of a pair.
 template <class T>
 [[gnu::always_inline]] constexpr float decode(T x) {
   if constexpr (FormatOf<T>::value == Format::fp32)
@@ -262,6 +315,17 @@ template <class T>
     return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16U);
   else
     return decode_bits(info(T::format), x.bits);
+}
+
+// Number `index` of an array, in which the numbers of a pair count each.
+template <class T>
+[[gnu::always_inline]] constexpr float decode_at(const T* x, std::int64_t index) {
+  if constexpr (FormatOf<T>::value == Format::fp4_e2m1) {
+    const std::uint32_t pair = x[index / 2].bits;
+    return decode(T{static_cast<std::uint8_t>(index % 2 == 0 ? pair : pair >> 4U)});
+  } else {
+    return decode(x[index]);
+  }
 }
 
 template <class T>

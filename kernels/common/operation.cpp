@@ -38,6 +38,11 @@ void look_up(const void* data, std::int64_t first, std::span<double> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = table[elements[i].bits];
 }
 
+void read_pairs(const void* data, std::int64_t first, std::span<double> out) {
+  const auto* const pairs = static_cast<const Fp4Pair*>(data);
+  for (double& number : out) number = decode_at(pairs, first++);
+}
+
 double bytes_written(const std::vector<Operand>& operands) {
   double sum = 0;
   for (const Operand& operand : operands) sum += operand.is_output() ? operand.used_bytes() : 0;
@@ -83,6 +88,12 @@ void View::read(std::int64_t first, std::span<double> out) const {
     case Format::int8:
       look_up<Int8>(data, first, out);
       break;
+    case Format::fp4_e2m1:
+      read_pairs(data, first, out);
+      break;
+    case Format::ue8m0:
+      look_up<Ue8m0>(data, first, out);
+      break;
     case Format::int32:
       std::copy_n(static_cast<const std::int32_t*>(data) + first, out.size(), out.data());
       break;
@@ -90,7 +101,8 @@ void View::read(std::int64_t first, std::span<double> out) const {
 }
 
 View View::from(std::int64_t first) const {
-  return {static_cast<const std::byte*>(data) + first * info(format).storage_bytes, format};
+  const FormatInfo& f = info(format);
+  return {static_cast<const std::byte*>(data) + first / f.numbers() * f.storage_bytes, format};
 }
 
 FormatPair parse_format(std::string_view text, std::span<const Operation* const> operations) {
@@ -104,7 +116,7 @@ FormatPair parse_format(std::string_view text, std::span<const Operation* const>
   }
   std::string named;
   try {
-    const FormatPair format = parse_format_pair(text);
+    const FormatPair format = parse_measured_format(text);
     named = format.name();
     if (std::ranges::find(allowed, named) != allowed.end()) return format;
   } catch (const UsageError&) {

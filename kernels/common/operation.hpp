@@ -30,7 +30,7 @@ struct Rows {
 
 struct Operand {
   std::string name;
-  std::int64_t elements;  // in memory, a multiple of rows.stride
+  std::int64_t elements;  // in memory, a multiple of rows.stride; one may hold several numbers
   Format format;
   Access access = Access::read;
   Values values = {};  // of an operand that is read
@@ -57,15 +57,15 @@ struct Operand {
   [[nodiscard]] bool is_output() const { return access != Access::read; }
 };
 
-// Read-only view of an operand in host memory, as numbers.
+// Read-only view of an operand in host memory, as numbers, of which an element may hold several.
 struct View {
   const void* data;
   Format format;
 
   [[nodiscard]] double operator[](std::int64_t index) const;
-  // Elements first .. first + out.size() - 1; much faster than one by one.
+  // Numbers first .. first + out.size() - 1; much faster than one by one.
   void read(std::int64_t first, std::span<double> out) const;
-  // The elements from `first` on.
+  // The numbers from `first` on, the first of an element.
   [[nodiscard]] View from(std::int64_t first) const;
 };
 

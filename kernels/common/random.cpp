@@ -60,10 +60,23 @@ double quantile(Fill fill, std::uint32_t k) {
   return 0;
 }
 
+// Two numbers of fp4_e2m1, each by half of the bits: the quantile in the middle of 256 equal
+// shares.
+std::uint32_t pair_of_quantiles(Fill fill, std::uint32_t k) {
+  const auto code = [&](std::uint32_t share) {
+    return encode_bits(kFp4E2m1, static_cast<float>(quantile(fill, share << 8U | 0x80U)));
+  };
+  return code(k & 0xffU) | code(k >> 8U) << 4U;
+}
+
 std::vector<std::uint32_t> make_table(Format format, Fill fill) {
   const double scale = format == Format::int8 && fill != Fill::integers ? kInt8Scale : 1;
   std::vector<std::uint32_t> table(kQuantiles);
   for (std::uint32_t k = 0; k < kQuantiles; ++k) {
+    if (format == Format::fp4_e2m1) {
+      table[k] = pair_of_quantiles(fill, k);
+      continue;
+    }
     const auto value = static_cast<float>(scale * quantile(fill, k));
     table[k] = static_cast<std::uint32_t>(
         stored_bits(format == Format::fp64 ? Format::fp32 : format, value));
@@ -141,7 +154,7 @@ void fill_as(Bits* out, std::int64_t first, std::int64_t elements, std::span<con
       // The first and the last block may be partial.
       const std::int64_t from = std::max(first - start, std::int64_t{0});
       const std::int64_t to = std::min(end - start, kElementsPerBlock);
-      std::copy(whole.data() + from, whole.data() + to, out + start + from - first);
+      std::copy(whole.data() + from, whole.data() + to, out + (start + from - first));
     }
   }
 }

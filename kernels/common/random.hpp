@@ -3,7 +3,9 @@
 //
 // Element i of a stream takes 16 random bits k and becomes the quantile of the fill's distribution
 // at (k + 1/2) / 65536, rounded to the format (fp64: to fp32). In int8, normal and uniform numbers
-// are kInt8Scale times as large before that. Random access by index lets any thread make any part.
+// are kInt8Scale times as large before that. An element of fp4_e2m1 is two numbers. Each takes 8 of
+// the bits, j, and becomes the quantile near (j + 1/2) / 256: 1/131072 above it. Random access by
+// index lets any thread make any part.
 #pragma once
 
 #include <cstdint>

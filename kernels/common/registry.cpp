@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/common/amounts.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/interface/registry_capture.hpp"
 
@@ -34,6 +35,10 @@ void check_name(const std::string& file, std::string_view what, std::string_view
          fmt::format("{}{} is named '{}'; allowed: letters, digits and _", what, whose, name));
 }
 
+bool is_input_format(Format format) {
+  return format == Format::int8 || format == Format::ue8m0 || format == Format::fp4_e2m1;
+}
+
 void check_operands(const Operation& operation, FormatPair format) {
   const std::vector<Operand> operands = operation.operands(unit_shape(operation), format);
   const auto refuse = [&](const std::string& problem) {
@@ -41,12 +46,15 @@ void check_operands(const Operation& operation, FormatPair format) {
   };
   if (std::ranges::none_of(operands, &Operand::is_output)) refuse("no operand is written");
   for (const Operand& o : operands) {
-    if (o.is_input() && o.format == Format::int32 && o.values.kind == Values::Kind::of_the_run) {
-      refuse(fmt::format("operand {} is int32; allowed with it: .values = integers_below(...)",
-                         o.name));
+    const bool of_the_run = o.is_input() && o.values.kind == Values::Kind::of_the_run;
+    if (of_the_run && for_operands_only(o.format)) {
+      refuse(fmt::format("operand {} is {}; allowed with it: .values = {}(...)", o.name,
+                         info(o.format).name,
+                         o.format == Format::int32 ? "integers_below" : "uniform"));
     }
-    if (o.is_output() && o.format == Format::int8) {
-      refuse(fmt::format("operand {} is int8, which is for inputs only", o.name));
+    if (o.is_output() && is_input_format(o.format)) {
+      refuse(
+          fmt::format("operand {} is {}, which is for inputs only", o.name, info(o.format).name));
     }
   }
 }
@@ -108,9 +116,10 @@ void check_operation(const Operation& operation) {
   }
   check_attributes(operation);
   for (const FormatPair format : operation.formats) {
-    if (format.a == Format::int32 || format.b == Format::int32) {
-      reject(file, fmt::format("operation {} has format int32, which is for operands only",
-                               operation.name));
+    for (const Format one : {format.a, format.b}) {
+      if (!for_operands_only(one)) continue;
+      reject(file, fmt::format("operation {} has format {}, which is for operands only",
+                               operation.name, info(one).name));
     }
     check_operands(operation, format);
   }
@@ -203,6 +212,7 @@ RegistryCapture::~RegistryCapture() { g_capture = nullptr; }
 void Registry::add(Operation operation) {
   operation.loaded_from = loading_;
   add_attributes(operation);
+  if (!loading_.empty()) check_amounts(operation);
   operations_.push_back(std::make_unique<Operation>(std::move(operation)));
 }
 

@@ -100,6 +100,14 @@ using NamedPlans = std::function<std::vector<NamedPlan>()>;
 // Seconds that each unit of the machine took for the same work, the mean of all launches, at the
 // unit's number; NaN if none is known.
 using UnitTimes = std::function<std::vector<double>(const Plan&)>;
+// Bytes of a launch by a technique's model of its tiles: what the L2 cache delivers to the
+// multiprocessors, and what main memory delivers or takes at least.
+struct ModelTraffic {
+  double l2_to_sm_bytes;
+  double dram_bytes;
+};
+using TrafficOf =
+    std::function<ModelTraffic(const Plan&, const Machine&, const Shape&, FormatPair)>;
 using Bind = std::function<Launch(Queue&, const Plan&, const Shape&, std::span<void* const>)>;
 
 // A technique in one format on one backend.
@@ -111,6 +119,7 @@ struct Implementation {
   Choice choice;
   NamedPlans named_plans;  // empty: nobody may choose in place of prepare
   UnitTimes unit_times;    // empty: it does not distinguish them
+  TrafficOf traffic;       // empty: it has no model
   Bind bind;
   // Seconds of a launch without work, where the way to a kernel takes longer than the device's.
   double launch_floor_s = 0;
@@ -248,6 +257,14 @@ Implementation erase(
       return static_cast<State*>(plan.get())->unit_times();
     };
   }
+  if constexpr (requires(const State& state, const Machine& machine, const Shape& shape) {
+                  ModelTraffic(state.traffic(machine, shape, FormatPair()));
+                }) {
+    result.traffic = [](const Plan& plan, const Machine& machine, const Shape& shape,
+                        FormatPair formats) {
+      return static_cast<const State*>(plan.get())->traffic(machine, shape, formats);
+    };
+  }
   result.bind = [bind = planned.bind](Queue& queue, const Plan& plan, const Shape& shape,
                                       std::span<void* const> operands) -> Launch {
     const State& state = *static_cast<const State*>(plan.get());
@@ -275,7 +292,8 @@ void add(const Technique& technique, Backend backend, Implementation implementat
 // For a technique with a slow preparation, State prepare(Queue&, const Shape&), which runs once per
 // shape; bind(Queue&, const State&, const Shape&, pointers...) gets what it returned. Where State
 // has a member `std::string choice() const`, the record says what was chosen; where it has
-// `std::vector<double> unit_times() const`, the record has these times.
+// `std::vector<double> unit_times() const`, the record has these times; where it has
+// `ModelTraffic traffic(const Machine&, const Shape&, FormatPair) const`, these bytes.
 template <class Prepare, class Bind>
 auto planned(Prepare prepare, Bind bind) {
   return registry_detail::Planned<Prepare, Bind>{prepare, bind};

@@ -10,6 +10,7 @@
 #include "kernels/common/fp8_accumulation.hpp"
 #include "kernels/common/gelu_error.hpp"
 #include "kernels/common/registry.hpp"
+#include "kernels/matmul/block_scales.hpp"
 #include "kernels/matmul/tile/tuning.hpp"
 
 namespace ridgebench::cuda {
@@ -97,25 +98,40 @@ const CudaRegistration matmul_gelu[] = {
     registration<true, true, false>("cublas_tuned", kAll),
     registration<true, true, true>("cublas_tuned_fast_accum", kFp8)};
 
+template <class Scales, LtScales kScales>
 LtProduct prepare_block_scaled(Queue& queue, const Shape& shape) {
-  LtProduct product(queue, shape, Format::fp8_e4m3, {.block_scaled = true});
+  LtProduct product(queue, shape, FormatOf<typename Scales::Number>::value, {.scales = kScales});
   product.choose(product.algorithms(1).front());
   return product;
 }
 
+template <class Scales>
 Launch bind_block_scaled(Queue& /*queue*/, const LtProduct& product, const Shape& /*shape*/,
-                         const Fp8E4m3* a, const Fp8E4m3* b, const float* scale_a,
-                         const float* scale_b, Bf16* c) {
+                         const typename Scales::Number* a, const typename Scales::Number* b,
+                         const typename Scales::Scale* scale_a,
+                         const typename Scales::Scale* scale_b, Bf16* c) {
   return product.bind(a, b, nullptr, c, {scale_a, scale_b});
 }
 
-const CudaRegistration block_scaled{{.operation = "matmul_block_scaled",
-                                     .name = "cublas",
-                                     .engine = Engine::tensor,
-                                     .origin = Origin::library,
-                                     .supports = LtProduct::supports_block_scaled,
-                                     .accumulation_error = kFp8PromotedError},
-                                    planned(prepare_block_scaled, bind_block_scaled)};
+Technique block_scaled_technique(const std::string& operation, const Supports& supports) {
+  return {.operation = operation,
+          .name = "cublas",
+          .engine = Engine::tensor,
+          .origin = Origin::library,
+          .supports = supports,
+          .accumulation_error = kFp8PromotedError};
+}
+
+const CudaRegistration block_scaled{
+    block_scaled_technique("matmul_block_scaled", LtProduct::supports_block_scaled),
+    planned(prepare_block_scaled<Fp32Scales, LtScales::fp32_of_128>,
+            bind_block_scaled<Fp32Scales>)};
+const CudaRegistration mxfp8{
+    block_scaled_technique("matmul_mxfp8", LtProduct::supports_tiled_scales),
+    planned(prepare_block_scaled<Mxfp8, LtScales::ue8m0_of_32>, bind_block_scaled<Mxfp8>)};
+const CudaRegistration nvfp4{
+    block_scaled_technique("matmul_nvfp4", LtProduct::supports_tiled_scales),
+    planned(prepare_block_scaled<Nvfp4, LtScales::ue4m3_of_16>, bind_block_scaled<Nvfp4>)};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -54,29 +54,32 @@ void fused_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups
   }
 }
 
-// Multiplies numbers from k = `first` on by their scales; index_of(k) is the index of one.
+// Multiplies numbers from k = `first` on, of which `block` share one, by their scales; index_of(k)
+// is the index of one.
 template <class IndexOf>
-void multiply_by_scales(View scales, std::int64_t first, std::span<double> numbers,
-                        IndexOf index_of) {
+void multiply_by_scales(View scales, std::int64_t block, std::int64_t first,
+                        std::span<double> numbers, IndexOf index_of) {
   const std::int64_t end = first + std::ssize(numbers);
   for (std::int64_t k = first; k < end;) {
     const double scale = scales[index_of(k)];
-    const std::int64_t block_end = std::min(end, round_up(k + 1, kScaleBlock));
+    const std::int64_t block_end = std::min(end, round_up(k + 1, block));
     for (; k < block_end; ++k) numbers[static_cast<std::size_t>(k - first)] *= scale;
   }
 }
 
+template <class Scales>
 void block_scaled_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups& groups,
                        std::span<const View> in, std::span<Expected> out) {
-  const auto scale_a = [m = s["m"], scales = in[2]](std::int64_t row, std::int64_t first,
-                                                    std::span<double> numbers) {
-    multiply_by_scales(scales, first, numbers,
-                       [=](std::int64_t k) { return scale_index_a(row, k, m); });
+  const std::int64_t depth = s["k"];
+  const auto scale_a = [=, m = s["m"], scales = in[2]](std::int64_t row, std::int64_t first,
+                                                       std::span<double> numbers) {
+    multiply_by_scales(scales, Scales::kBlock, first, numbers,
+                       [=](std::int64_t k) { return Scales::index_a(row, k, m, depth); });
   };
-  const auto scale_b = [depth = s["k"], scales = in[3]](std::int64_t column, std::int64_t first,
-                                                        std::span<double> numbers) {
-    multiply_by_scales(scales, first, numbers,
-                       [=](std::int64_t k) { return scale_index_b(column, k, depth); });
+  const auto scale_b = [=, n = s["n"], scales = in[3]](std::int64_t column, std::int64_t first,
+                                                       std::span<double> numbers) {
+    multiply_by_scales(scales, Scales::kBlock, first, numbers,
+                       [=](std::int64_t k) { return Scales::index_b(column, k, n, depth); });
   };
   product_reference(s, rows, groups, in[0], in[1], out, {scale_a, scale_b});
 }
@@ -86,7 +89,9 @@ std::int64_t rows_of_c(const Shape& s) { return s["m"]; }
 const RegisterRowsReference of_matmul{"matmul", {product_rows, true, rows_of_c}};
 const RegisterRowsReference of_matmul_gelu{"matmul_gelu", {fused_rows, false}};
 const RegisterRowsReference of_matmul_block_scaled{"matmul_block_scaled",
-                                                   {block_scaled_rows, true}};
+                                                   {block_scaled_rows<Fp32Scales>, true}};
+const RegisterRowsReference of_matmul_mxfp8{"matmul_mxfp8", {block_scaled_rows<Mxfp8>, true}};
+const RegisterRowsReference of_matmul_nvfp4{"matmul_nvfp4", {block_scaled_rows<Nvfp4>, true}};
 
 // The reference of one row, from that of many.
 auto one_row_of(decltype(product_rows)* rows_of) {
@@ -196,7 +201,7 @@ std::vector<Shape> nt_sweep(Profile profile, Pace pace, const Machine& machine) 
 Operand matrices(const char* name, const StoredLines& lines, const Shape& s, Format format,
                  Access access = Access::read) {
   return {.name = name,
-          .elements = batch_of(s) * lines.elements(),
+          .elements = ceil_div(batch_of(s) * lines.elements(), info(format).numbers()),
           .format = format,
           .access = access,
           .rows = lines.rows()};
@@ -205,7 +210,7 @@ Operand matrices(const char* name, const StoredLines& lines, const Shape& s, For
 // In the layouts nt and nn, it is stored row by row.
 Operand first_matrix(const Shape& s, FormatPair f) {
   Operand a = matrices("a", lines_of_a(s), s, f.a);
-  if (s.layout() != Layout::tn) a.by_row = lines_of_a(s).stride;
+  if (s.layout() != Layout::tn) a.by_row = ceil_div(lines_of_a(s).stride, info(f.a).numbers());
   return a;
 }
 
@@ -300,26 +305,69 @@ Operation matmul_gelu_operation() {
   return fused;
 }
 
-Operation matmul_block_scaled_operation() {
-  Operation scaled = plain_product("matmul_block_scaled");
-  scaled.formats = {Format::fp8_e4m3};
-  // A quantiser divides a block by its largest magnitude over that of the format, so scales differ
-  // from block to block. A scale of the wrong block is off by a third on average.
-  scaled.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-    const Values around_one = uniform(0.5, 1.5);
+namespace {
+
+Operand scale_operand(const char* name, Format format, std::int64_t count, std::int64_t needed,
+                      const Values& values) {
+  return {.name = name,
+          .elements = count,
+          .format = format,
+          .values = values,
+          .unread = count - needed};
+}
+
+template <class Scales>
+std::optional<std::string> refuses_scaled(const Shape& s) {
+  constexpr FormatInfo kNumber = info(FormatOf<typename Scales::Number>::value);
+  if (s.layout() != Layout::nt) {
+    return "scales belong to blocks along k of both operands; allowed: layout nt";
+  }
+  if (kNumber.numbers() == 1 || s["k"] % 2 == 0) return std::nullopt;
+  return fmt::format("k is odd; allowed: an even number, because two numbers of {} share a byte",
+                     kNumber.name);
+}
+
+// A product whose numbers count times their scales, which are random `values`.
+template <class Scales>
+Operation block_scaled_product(const char* name, const Values& values) {
+  Operation scaled = plain_product(name);
+  scaled.formats = {FormatOf<typename Scales::Number>::value};
+  scaled.operands = [values](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    constexpr Format kScale = FormatOf<typename Scales::Scale>::value;
+    const std::int64_t k = s["k"];
     return {first_matrix(s, f),
-            {"b", s["k"] * s["n"], f.b},
-            {"scale_a", scales_of_a(s["m"], s["k"]), Format::fp32, Access::read, around_one},
-            {"scale_b", scales_of_b(s["n"], s["k"]), Format::fp32, Access::read, around_one},
+            matrices("b", lines_of_b(s), s, f.b),
+            scale_operand("scale_a", kScale, Scales::count_a(s["m"], k),
+                          Scales::needed_a(s["m"], k), values),
+            scale_operand("scale_b", kScale, Scales::count_b(s["n"], k),
+                          Scales::needed_b(s["n"], k), values),
             {"c", s["m"] * s["n"], product_format(f), Access::written}};
   };
-  scaled.reference = one_row_of(block_scaled_rows);
-  scaled.shapes = nt_sweep;
-  scaled.refuses = [](const Shape& s) -> std::optional<std::string> {
-    if (s.layout() == Layout::nt) return std::nullopt;
-    return "scales belong to blocks along k of both operands; allowed: layout nt";
+  scaled.reference = one_row_of(block_scaled_rows<Scales>);
+  scaled.shapes = [](Profile profile, Pace pace, const Machine& machine) {
+    std::vector<Shape> shapes = nt_sweep(profile, pace, machine);
+    std::erase_if(shapes, [](const Shape& s) { return refuses_scaled<Scales>(s).has_value(); });
+    return shapes;
   };
+  scaled.refuses = refuses_scaled<Scales>;
   return scaled;
+}
+
+}  // namespace
+
+// A quantiser divides a block by its largest magnitude over that of the format, so scales differ
+// from block to block. A scale of the wrong block is off by a third on average.
+Operation matmul_block_scaled_operation() {
+  return block_scaled_product<Fp32Scales>("matmul_block_scaled", uniform(0.5, 1.5));
+}
+
+// The scales become 1/2, 1, 2 and 4. That of the wrong block is another one three times in five.
+Operation matmul_mxfp8_operation() {
+  return block_scaled_product<Mxfp8>("matmul_mxfp8", uniform(0.25, 4));
+}
+
+Operation matmul_nvfp4_operation() {
+  return block_scaled_product<Nvfp4>("matmul_nvfp4", uniform(0.5, 1.5));
 }
 
 }  // namespace ridgebench

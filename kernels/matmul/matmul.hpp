@@ -16,6 +16,12 @@ Operation matmul_gelu_operation();
 // matmul_block_scaled: operands a, b, scale_a, scale_b (block_scales.hpp), c; fp8_e4m3 in layout nt
 // only, as DeepSeek-V3 trains. C[m,n] is the sum over k of a scale_a b scale_b.
 Operation matmul_block_scaled_operation();
+// matmul_mxfp8: the same with scales in ue8m0, one for 32 numbers along k of a row of A or a column
+// of B, in the layout that Blackwell's tensor cores read.
+Operation matmul_mxfp8_operation();
+// matmul_nvfp4: the same of fp4_e2m1, two numbers in a byte, with a scale in fp8_e4m3 for 16
+// numbers; k is even.
+Operation matmul_nvfp4_operation();
 // matmul_grouped: operands a [m, k], b [g, n, k], c [m, n]; each token, a row of A, is multiplied
 // by the matrix of its group (token_groups.hpp), as in a layer of experts. 2mnk FLOPs. Matrices of
 // groups without a token are not read.
@@ -28,6 +34,8 @@ std::int64_t side_of_square(Pace pace, const Machine& machine);
 inline const RegisterOperation matmul{matmul_operation()};
 inline const RegisterOperation matmul_gelu{matmul_gelu_operation()};
 inline const RegisterOperation matmul_block_scaled{matmul_block_scaled_operation()};
+inline const RegisterOperation matmul_mxfp8{matmul_mxfp8_operation()};
+inline const RegisterOperation matmul_nvfp4{matmul_nvfp4_operation()};
 inline const RegisterOperation matmul_grouped{matmul_grouped_operation()};
 
 }  // namespace ridgebench

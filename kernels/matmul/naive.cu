@@ -33,15 +33,19 @@ __global__ void matmul_naive(ProductBatch<A, B, Out> product, Epilogue epilogue)
       from_float<Out>(epilogue(sum, epilogue.bias_of(n, product.n)));
 }
 
-__global__ void matmul_block_scaled_naive(Product<Fp8E4m3, Fp8E4m3, Bf16> product,
-                                          const float* scale_a, const float* scale_b) {
+template <class Scales>
+__global__ void matmul_block_scaled_naive(
+    Product<typename Scales::Number, typename Scales::Number, Bf16> product,
+    const typename Scales::Scale* scale_a, const typename Scales::Scale* scale_b) {
   const std::int64_t m = std::int64_t{blockIdx.x} * kTileM + threadIdx.x;
   const std::int64_t n = std::int64_t{blockIdx.y} * kTileN + threadIdx.y;
   if (m >= product.m || n >= product.n) return;
   float sum = 0;
   for (std::int64_t k = 0; k < product.k; ++k) {
-    sum += to_float(product.a(m, k)) * scale_a[scale_index_a(m, k, product.m)] *
-           to_float(product.b(n, k)) * scale_b[scale_index_b(n, k, product.k)];
+    sum += number_at(product.a.data, m * product.k + k) *
+           to_float(scale_a[Scales::index_a(m, k, product.m, product.k)]) *
+           number_at(product.b.data, n * product.k + k) *
+           to_float(scale_b[Scales::index_b(n, k, product.n, product.k)]);
   }
   product.c[m * product.n + n] = from_float<Bf16>(sum);
 }
@@ -81,12 +85,15 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const
   return launch(queue, ProductBatch(shape, a, b, c), BiasGelu<typename P::Out>{bias});
 }
 
-Launch bind_block_scaled(Queue& queue, const Shape& shape, const Fp8E4m3* a, const Fp8E4m3* b,
-                         const float* scale_a, const float* scale_b, Bf16* c) {
+template <class Scales>
+Launch bind_block_scaled(Queue& queue, const Shape& shape, const typename Scales::Number* a,
+                         const typename Scales::Number* b, const typename Scales::Scale* scale_a,
+                         const typename Scales::Scale* scale_b, Bf16* c) {
   const Product product(shape, a, b, c);
   const dim3 grid = tiles_for(product.n, product.m, kTileN, kTileM);
   return [=, stream = stream_of(queue)] {
-    matmul_block_scaled_naive<<<grid, dim3(kTileM, kTileN), 0, stream>>>(product, scale_a, scale_b);
+    matmul_block_scaled_naive<Scales>
+        <<<grid, dim3(kTileM, kTileN), 0, stream>>>(product, scale_a, scale_b);
   };
 }
 
@@ -110,7 +117,10 @@ const Registration naive{technique("matmul"), AllProducts{} + Types<ProductTypes
 const Registration naive_gelu{
     []<class P>() { return technique("matmul_gelu", kGeluError<typename P::Out>); }, AllProducts{},
     []<class P>() { return bind_gelu<P>; }};
-const Registration naive_block_scaled{technique("matmul_block_scaled"), bind_block_scaled};
+const Registration naive_block_scaled{technique("matmul_block_scaled"),
+                                      bind_block_scaled<Fp32Scales>};
+const Registration naive_mxfp8{technique("matmul_mxfp8"), bind_block_scaled<Mxfp8>};
+const Registration naive_nvfp4{technique("matmul_nvfp4"), bind_block_scaled<Nvfp4>};
 
 struct GroupOfToken {
   std::shared_ptr<void> memory;

@@ -4,7 +4,7 @@
 # FOLDER is empty, or absent, and keeps every result. A step runs only if the earlier ones ended with 0:
 #   doctor   each GPU by NVML, the driver, the kernel and RULES; a warning, such as a broken rule, leaves the exit code 0
 #   run      all GPUs of the node, each by itself and all together, in BUDGET seconds: rates, and the bits of each multiprocessor
-#   soak     MINUTES (0) of load on the first GPU, every bit compared
+#   soak     MINUTES (0) of load on all GPUs at the same time, every bit compared
 # One line of JSON on standard output: ready, exit, the code of each step (null: it did not run), and the folder.
 # Exit codes are those of ridgebench, the largest of the steps: 0 ready, 3 undecided, 4 slow, 6 wrong, 7 no GPU that works,
 # and 2 or 8 for a mistake of this check, which says nothing of the node.
@@ -54,7 +54,11 @@ if [[ $worst -eq 0 ]]; then
   run=$?
 fi
 if [[ $worst -eq 0 && ! $minutes =~ ^0+([.]0+)?$ ]]; then
-  step soak.json soak --json --device "${DEVICE:-cuda:0}" --minutes "$minutes" --out "$folder/soak"
+  if [[ -n ${DEVICE:-} ]]; then
+    step soak.json soak --json --device "$DEVICE" --minutes "$minutes" --out "$folder/soak"
+  else
+    step soak.json soak --json --concurrent --minutes "$minutes" --out "$folder/soak"
+  fi
   soak=$?
 fi
 ready=$([[ $worst -eq 0 ]] && echo true || echo false)

@@ -29,16 +29,16 @@ products() {  # PREFIX ARGUMENTS...: in each format the best technique and its r
 
 stage_long() {
   local status=0
-  products long --shape 8192 --seconds 27 || status=$?
-  duel long_fp8_promoted wgmma_tuned_promoted cublas_tuned --op matmul --format fp8_e4m3 --shape 8192 --seconds 27 || status=$?
+  products long --shape 8192 --seconds 24 || status=$?
+  duel long_fp8_promoted wgmma_tuned_promoted cublas_tuned --op matmul --format fp8_e4m3 --shape 8192 --seconds 24 || status=$?
   return "$status"
 }
 
 stage_gelu() {
   local status=0
-  duel gelu_bf16 wgmma_pingpong cublas_tuned --op matmul_gelu --format bf16 --shape 8192 --seconds 27 || status=$?
-  duel gelu_fp8 wgmma_tuned_promoted cublas_tuned --op matmul_gelu --format fp8_e4m3 --shape 8192 --seconds 27 || status=$?
-  duel gelu_fp32 ffma_tma cublas_tuned --op matmul_gelu --format fp32 --shape 8192 --seconds 27 || status=$?
+  duel gelu_bf16 wgmma_pingpong cublas_tuned --op matmul_gelu --format bf16 --shape 8192 --seconds 22 || status=$?
+  duel gelu_fp8 wgmma_tuned_promoted cublas_tuned --op matmul_gelu --format fp8_e4m3 --shape 8192 --seconds 22 || status=$?
+  duel gelu_fp32 ffma_tma cublas_tuned --op matmul_gelu --format fp32 --shape 8192 --seconds 22 || status=$?
   return "$status"
 }
 
@@ -49,11 +49,22 @@ stage_scaled() {
   return "$status"
 }
 
+# The tiles that no GPU has run, in cycles: each next to the one before it, in a shape for which the model chooses it.
+stage_tiles() {
+  local status=0 bf16=(--op matmul --format bf16 --seconds 3.5) long_k=m:4096/n:7168/k:16384
+  duel tile_200 wgmma_pingpong@tile=128x200,cluster=2 wgmma_pingpong@tile=128x192,cluster=2 "${bf16[@]}" --shape 8192 || status=$?
+  duel tile_112 wgmma_pingpong@tile=128x112,cluster=2 wgmma_pingpong@tile=128x128,cluster=2 "${bf16[@]}" --shape 4096 || status=$?
+  duel tile_144 wgmma_pingpong@tile=128x144,cluster=2 wgmma_pingpong@tile=128x160,cluster=2 "${bf16[@]}" --shape 16384 || status=$?
+  duel tile_176 wgmma_pingpong@tile=128x176,cluster=2 wgmma_pingpong@tile=128x160,cluster=2 "${bf16[@]}" --shape "$long_k" || status=$?
+  duel tile_224 wgmma_persistent@tile=128x224,cluster=2 wgmma_persistent@tile=128x256,cluster=2 "${bf16[@]}" --shape 8192 || status=$?
+  return "$status"
+}
+
 # Joules by tile and cluster, and by the threads of a block: 22 s are the least that have a long scale.
 stage_energy() {
   local status=0 bf16=(--op matmul --format bf16 --shape 8192 --seconds 22)
   duel energy_tile wgmma_pingpong@tile=128x192,cluster=2 wgmma_persistent@tile=128x256,cluster=2 "${bf16[@]}" || status=$?
-  duel energy_persistent wgmma_persistent@tile=128x256,cluster=2 wgmma_persistent@tile=128x256,cluster=4 "${bf16[@]}" || status=$?
+  duel energy_persistent wgmma_persistent@tile=256x192,cluster=2 wgmma_persistent@tile=128x256,cluster=2 "${bf16[@]}" || status=$?
   duel energy_pingpong wgmma_pingpong@tile=128x192,cluster=2 wgmma_pingpong@tile=128x192,cluster=4 "${bf16[@]}" || status=$?
   duel threads vec16@threads=256 vec16@threads=1024 --op relu --format fp32 --shape 536870912 --seconds 6 || status=$?
   return "$status"

@@ -1,4 +1,4 @@
-"""Products with a batch, leading dimensions or groups of tokens, from a shape to a record."""
+"""Products with a batch, leading dimensions, groups of tokens or scales of blocks, from a shape to a record."""
 
 import pytest
 from command_line import OK, ROW_FAILED, records, refused, ridgebench, strict_json
@@ -7,8 +7,8 @@ MATMUL = ("--op", "matmul", "--format", "fp32", "--device", "sim")
 BATCH = "m:33/n:17/k:40/b:3/lda:43/ldb:45/ldc:19"
 
 
-def predicted(*words):
-    answer = ridgebench("predict", *words, "--on", "h100", "--json")
+def predicted(*words, on="h100"):
+    answer = ridgebench("predict", *words, "--on", on, "--json")
     assert answer.returncode == OK, answer.stderr
     return strict_json(answer.stdout)
 
@@ -96,6 +96,37 @@ def test_groups_of_tokens_are_measured_and_recorded(tmp_path):
     # A profile measures it if it is named.
     profile = strict_json(ridgebench("run", "--profile", "quick", "--device", "sim", "--dry-run", "--json").stdout)["cases"]
     assert profile and not [case for case in profile if case["id"].startswith("matmul_grouped/")]
+
+
+def test_products_of_mxfp8_are_measured_and_recorded(tmp_path):
+    words = ("--op", "matmul_mxfp8", "--device", "sim", "--shape", "m:130/n:20/k:70")
+    assert ridgebench("run", *words, "--out", tmp_path / "out").returncode == OK
+    rows = [row for row in records(tmp_path / "out") if row["role"] == "kernel"]
+    assert {row["technique"] for row in rows if row["status"] == "ok"} == {"naive", "packed"}
+    for row in rows:
+        assert row["format"] == "fp8_e4m3" and row["flops"] == 2 * 130 * 20 * 70
+        scales = (130 + 20) * 3  # 70 of k are two blocks of 32 and a part of one; their padding does not count
+        assert row["bytes"] == 130 * 70 + 20 * 70 + scales + 2 * 130 * 20
+    assert predicted("matmul_mxfp8", "m:130/n:20/k:70", "--format", "fp8")["bytes"] == rows[0]["bytes"]
+    refused(ridgebench("predict", "matmul_mxfp8", "64/layout:tn", "--format", "fp8", "--on", "h100"),
+            "scales belong to blocks along k of both operands; allowed: layout nt")
+
+
+def test_products_of_nvfp4_count_half_a_byte_for_a_number(tmp_path):
+    words = ("--op", "matmul_nvfp4", "--device", "sim", "--format", "nvfp4", "--shape", "m:130/n:20/k:70")
+    assert ridgebench("run", *words, "--out", tmp_path / "out").returncode == OK
+    rows = [row for row in records(tmp_path / "out") if row["role"] == "kernel"]
+    assert {row["technique"] for row in rows if row["status"] == "ok"} == {"naive", "packed"}
+    for row in rows:
+        assert row["format"] == "fp4_e2m1" and row["flops"] == 2 * 130 * 20 * 70
+        scales = (130 + 20) * 5  # 70 of k are four blocks of 16 and a part of one
+        assert row["bytes"] == (130 * 70 + 20 * 70) / 2 + scales + 2 * 130 * 20
+    assert ridgebench("verify", tmp_path / "out").returncode == OK
+    for name in ("fp4", "nvfp4", "fp4_e2m1"):
+        assert predicted("matmul_nvfp4", "m:130/n:20/k:70", "--format", name, on="b200")["bytes"] == rows[0]["bytes"]
+    refused(ridgebench("predict", "matmul_nvfp4", "m:8/n:8/k:7", "--format", "fp4", "--on", "b200"),
+            "k is odd; allowed: an even number, because two numbers of fp4_e2m1 share a byte")
+    refused(ridgebench("predict", "matmul_nvfp4", "8", "--format", "fp4", "--on", "h100"), "has no peak for fp4_e2m1")
 
 
 def test_a_row_that_no_technique_serves_says_why(tmp_path):

@@ -1,4 +1,6 @@
-"""Runs from which these tests start."""
+"""Runs from which these tests start, and keys that sign them."""
+
+import subprocess
 
 import pytest
 from command_line import OK, run
@@ -18,4 +20,16 @@ def ceilings_fixture(tmp_path_factory):
     """Return the folder of the ceilings that judge a step."""
     folder = tmp_path_factory.mktemp("ceilings") / "results"
     measure_ceilings(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", name="keys")
+def keys_fixture(tmp_path_factory):
+    """Throw-away keys of alice and bob, and a file that lists alice."""
+    folder = tmp_path_factory.mktemp("keys")
+    for name in ("alice", "bob"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name], check=True)
+    for name in ("alice", "bob"):
+        kind, key, _ = (folder / f"{name}.pub").read_text().split()
+        (folder / f"{name}.signers").write_text(f"{name}@example {kind} {key}\n")
     return folder

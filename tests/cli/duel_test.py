@@ -95,8 +95,8 @@ def test_verify_accepts_duels(finished):
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("flops", 1, "flops is 1, but follows to be 4000"), ("bytes", 1, "bytes is 1"),
-        ("verdict", "faster", 'verdict is "faster", but follows to be "same"'),
+        ("flops", 1, "flops is 1, but other values give 4000"), ("bytes", 1, "bytes is 1"),
+        ("verdict", "faster", 'verdict is "faster", but other values give "same"'),
         ("decided_by", "long", 'decided_by is "long"'), ("short.seconds.ratio", 0.9, "short.seconds.ratio is 0.9"),
         ("long.cycles.ci_low", 0.9, "long.cycles.ci_low is 0.9"), ("reason", "none", "every status but ok needs"),
         ("first.verify", None, "naive must have passed verification"), ("short", None, "short scale"),
@@ -154,12 +154,6 @@ def test_verify_says_that_duels_did_not_finish(finished, tmp_path):
     (folder / "SHA256SUMS").unlink()
     result = ridgebench("verify", folder)
     assert (result.returncode, result.stderr) == (ROW_FAILED, "ridgebench: SHA256SUMS is missing: the duels did not finish\n")
-
-
-def test_verify_refuses_a_line_that_is_no_duel(finished, tmp_path):
-    folder = shutil.copytree(finished, tmp_path / "changed")
-    (folder / "duels.jsonl").write_text('{"schema": "ridgebench.duel/1"}\n')
-    refused(ridgebench("verify", folder), "duels.jsonl:1")
 
 
 def test_json_is_the_lines_of_the_folder(tmp_path):

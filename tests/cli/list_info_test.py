@@ -128,12 +128,11 @@ def test_table_of_formats(info, name, layout, storage_bytes, max_finite, min_nor
     assert row["min_normal"] == pytest.approx(min_normal, rel=1e-3)
 
 
-def test_fp4_is_listed_and_not_faked(info):
-    fp4 = info["formats"][-1]
-    assert (fp4["format"], fp4["supported"]) == ("fp4_e2m1", False)
-    assert "unsupported" in fp4["reason"]
-    assert all(row["supported"] for row in info["formats"][:-1])
-    assert not any("fp4" in row["id"] for row in answer("list", "--device", "sim")["cases"])
+def test_only_products_with_scales_have_fp4(info):
+    assert info["formats"][-1]["format"] == "fp4_e2m1"
+    assert all(row["supported"] for row in info["formats"])
+    cases = answer("list", "--device", "sim", "--op", "matmul_nvfp4", "--op", "matmul", "--op", "relu")["cases"]
+    assert {row["id"].split("/")[0] for row in cases if "fp4" in row["id"]} == {"matmul_nvfp4"}
 
 
 def test_fp4_has_a_block_scale_and_fifteen_values(info):
@@ -217,6 +216,6 @@ def test_a_sheet_without_sms_clocks_and_power():
     assert "150.1 GB usable" in ridgebench("info", "--on", "h200").stdout
 
 
-@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("run",), ("run", "--dry-run")])
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("run",), ("run", "--dry-run"), ("run", "--fingerprint", "--dry-run")])
 def test_a_filter_that_matches_nothing_is_an_error_of_every_command(words):
     refused(ridgebench(*words, "--filter", "^zzz"), "no case matches filter '^zzz'; `ridgebench list` shows all cases")

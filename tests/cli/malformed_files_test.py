@@ -56,6 +56,15 @@ def folder_fixture(finished, tmp_path):
     return shutil.copytree(finished, tmp_path / "results")
 
 
+def rejected(reader, result, *parts):
+    """A command refuses the folder; `verify` calls it not sound, and names the file that no longer has its checksum, too."""
+    if reader != "verify":
+        return refused(result, *parts)
+    first, *others = result.stderr.splitlines()
+    assert (result.returncode, result.stdout) == (ROW_FAILED, "") and all(part in first for part in parts), result.stderr
+    assert others and all(line.endswith(": its checksum differs") for line in others)
+
+
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("content", GARBAGE)
 def test_garbage_among_the_records(content, reader, folder):
@@ -64,7 +73,7 @@ def test_garbage_among_the_records(content, reader, folder):
     damaged = first + GARBAGE[content] + b"\n" + b"".join(rest)
     path.write_bytes(damaged)
     result = read_by(reader, folder)
-    refused(result, f"{path}:2: ")
+    rejected(reader, result, f"{path}:2: ")
     how = "garbage among the records, read by every command: refused, the file is left as it is"
     lost = 0 if path.read_bytes() == damaged else len(rest)
     tell_fault("corrupt records", how, 1, lost, {result.returncode}, part=f"{reader} {content}")
@@ -74,7 +83,7 @@ def test_garbage_among_the_records(content, reader, folder):
 @pytest.mark.parametrize("content", GARBAGE)
 def test_garbage_for_the_environment(content, reader, folder):
     (folder / "environment.json").write_bytes(GARBAGE[content])
-    refused(read_by(reader, folder), f"{folder}/environment.json")
+    rejected(reader, read_by(reader, folder), f"{folder}/environment.json")
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -82,7 +91,7 @@ def test_garbage_for_the_environment(content, reader, folder):
 def test_a_key_that_comes_twice_is_named(name, reader, folder):
     path = folder / name
     path.write_text(re.sub('"schema":', lambda found: f'"schema":"x",{found[0]}', path.read_text(), count=1))
-    refused(read_by(reader, folder), f"{path}", 'key "schema" comes twice')
+    rejected(reader, read_by(reader, folder), f"{path}", 'key "schema" comes twice')
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -91,7 +100,7 @@ def test_wrong_keys_of_a_record(change, reader, folder):
     rows = records(folder)
     WRONG_KEYS[change](rows[2])
     (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    refused(read_by(reader, folder), f"{folder}/records.jsonl:3: ")
+    rejected(reader, read_by(reader, folder), f"{folder}/records.jsonl:3: ")
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -110,6 +119,8 @@ def test_a_file_that_is_not_there(kind, name, reader, folder):
         assert result.returncode == OK or kind == "missing"
     elif name == "records.jsonl" and kind == "empty" and reader == "verify":
         assert "holds no row" in result.stderr and result.returncode == ROW_FAILED
+    elif kind == "empty":
+        rejected(reader, result, str(folder))
     else:
         refused(result, str(folder))
 
@@ -151,7 +162,7 @@ def test_wrong_devices(devices, reader, folder):
     if devices == [] and reader == "verify":
         assert "does not list its device" in result.stderr and result.returncode == ROW_FAILED
     else:
-        refused(result, str(folder))
+        rejected(reader, result, str(folder))
 
 
 def test_hostile_texts_stay_on_their_line(folder):
@@ -280,7 +291,7 @@ def test_json_of_a_million_levels(reader, folder):
     deep = '"telemetry":{"x":' + "[" * 1000000 + "]" * 1000000 + "}"
     lines[0] = re.sub(r'"telemetry":\{.*\},"flags"', lambda _: deep + ',"flags"', lines[0])
     (folder / "records.jsonl").write_text("".join(lines))
-    refused(read_by(reader, folder), "records.jsonl:1", "nested more than 100 levels deep")
+    rejected(reader, read_by(reader, folder), "records.jsonl:1", "nested more than 100 levels deep")
 
 
 def test_a_device_that_is_a_loop_of_links(tmp_path):

@@ -116,6 +116,22 @@ def test_the_state_has_the_width_of_the_products_unless_it_is_given():
     refused(ridgebench("predict", "model", "gpt-2", "--on", "h100", "--optimizer", "sgd"), "--optimizer requires --training")
 
 
+@pytest.mark.parametrize("option", ["--weights", "--cache"])
+def test_training_has_no_stored_formats(option):
+    refused(ridgebench("predict", "model", "gpt-2", "--on", "h100", "--training", option, "fp8"), "--training", option)
+
+
+def test_training_leaves_quantization_config_out(config):
+    """The weights are those of the training state, in the forward product and in that of dX."""
+    plain = model(config({"model_type": "llama"}), "--training", "--context", "16")
+    for quantisation in (FP8, FP8 | {"kv_cache_scheme": {"num_bits": 8, "type": "float"}}, {"quant_method": "mine"}):
+        reply = model(config({"model_type": "llama", "quantization_config": quantisation}), "--training", "--context", "16")
+        assert reply["notes"].pop().startswith("quantization_config is left out: a training step ")
+        assert reply == plain
+    rows = {row["pass"]: row for row in plain["phases"][0]["operations"] if row["name"] == "gate_up"}
+    assert rows["forward"]["bytes"] == rows["dX"]["bytes"]
+
+
 def test_a_sheet_without_cuda_cores_says_what_its_step_leaves_out():
     notes = model("gpt-2", "--training", on="tpu-v5e")["notes"]
     assert any("has no fp32 peak of its FMA units" in note for note in notes)
@@ -431,6 +447,49 @@ def test_the_formats_of_quantised_files(config, quantisation, name, bytes_each):
     assert reply["weights_bytes"] == pytest.approx((plain["parameters"] - in_16_bits) * bytes_each + 2 * in_16_bits)
     down = [next(r for r in answer["phases"][1]["operations"] if r["name"] == "down") for answer in (plain, reply)]
     assert down[0]["bytes"] - down[1]["bytes"] == pytest.approx((2 - bytes_each) * 8192 * 28672)
+
+
+FP8 = {"quant_method": "fp8"}
+LLAMA_LAYERS = LLAMA["num_hidden_layers"]
+WHOLE = {"attn": ("q_proj", "k_proj", "v_proj", "o_proj"), "mlp": ("gate_proj", "up_proj", "down_proj")}
+
+
+def numbered(layers, *modules):
+    return [f"model.layers.{layer}.{module}" for layer in layers for module in modules]
+
+
+@pytest.mark.parametrize(("modules", "operation", "layers"), [
+    (numbered([0, 3], "mlp"), "down", 2),
+    (numbered([0, 3], *(f"mlp.{part}" for part in WHOLE["mlp"])), "down", 2),
+    (numbered(range(LLAMA_LAYERS), *(f"self_attn.{part}" for part in WHOLE["attn"])), "o", LLAMA_LAYERS),
+    (["re:model\\.layers\\.3\\.self_attn.*"], "o", 1),
+    (["model.layers.*.self_attn"], "o", LLAMA_LAYERS),
+    (numbered([0], "mlp.gate_proj"), "down", 0),
+    (["vision_tower.layers.0.self_attn", "visual.blocks.1.attn"], "o", 0),
+    (["re:model.layers.(0|1).self_attn"], "o", 2),
+    (["re:model.layers.[01].self_attn"], "o", 0),
+])  # fmt: skip
+def test_a_module_of_one_layer_is_left_out_there_only(config, modules, operation, layers):
+    reply = model(config({"model_type": "llama", "quantization_config": FP8 | {"modules_to_not_convert": modules}}))
+    all_fp8, row = (next(r for r in answer["phases"][1]["operations"] if r["name"] == operation)
+                    for answer in (model(config({"model_type": "llama", "quantization_config": FP8})), reply))
+    weights = {"down": 8192 * 28672, "o": 8192 * 8192}[operation]
+    assert row["bytes"] - all_fp8["bytes"] == pytest.approx(weights * layers / LLAMA_LAYERS)
+    unread = [warning for warning in reply["warnings"] if "counted as quantised" in warning]
+    assert len(unread) == modules[0].endswith("[01].self_attn")
+
+
+@pytest.mark.parametrize(("quantisation", "name", "bytes_each"), [
+    ({"kv_cache_scheme": {"num_bits": 8, "type": "float"}}, "fp8_e4m3", 1), ({"kv_cache_scheme": {"num_bits": 8, "type": "int"}}, "int8", 1),
+    ({"kv_cache_quant_algo": "FP8"}, "fp8_e4m3", 1), ({"kv_cache_quant_algo": "NVFP4"}, "nvfp4", 4.5 / 8),
+    ({"kv_cache_scheme": None}, "bf16", 2), ({"kv_cache_quant_algo": "mine"}, "bf16", 2),
+])  # fmt: skip
+def test_a_quantised_cache_is_counted_as_the_config_says(config, quantisation, name, bytes_each):
+    path = config({"model_type": "llama", "quantization_config": FP8 | quantisation})
+    reply = model(path)
+    assert (reply["cache_format"], reply["kv_cache_bytes_per_token"]) == (name, pytest.approx(2 * 8 * 128 * LLAMA_LAYERS * bytes_each))
+    assert any("keys and values" in note for note in reply["notes"]) == (None not in quantisation.values())
+    assert model(path, "--cache", "bf16")["kv_cache_bytes_per_token"] == 2 * 8 * 128 * LLAMA_LAYERS * 2
 
 
 @pytest.mark.parametrize("method", ["awq", "gptq"])

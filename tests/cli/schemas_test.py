@@ -93,6 +93,7 @@ def test_duels_obey_their_schemas(tmp_path):
     assert [list(schema("duel").iter_errors(one)) for one in found["duels"]] == [[]]
 
 FILES = ("device", "duel", "environment", "fleet_job", "fleet_manifest", "node", "record", "step")  # stored: they keep their published key
+WRITTEN_BY_HAND = "rules"  # whose keys are names of models
 
 
 def test_every_schema_names_itself_with_a_version():
@@ -101,6 +102,8 @@ def test_every_schema_names_itself_with_a_version():
     for name in names:
         named = schema(name).schema
         assert named["$id"] == f"urn:ridgebench:{name}:1"
+        if name == WRITTEN_BY_HAND:
+            continue
         accepted = named["properties"]["schema"]
         names_of_it = accepted.get("enum", [accepted.get("const")])
         assert named["$id"] in names_of_it or (name in FILES and f"ridgebench.{name}/1" in names_of_it)

@@ -9,18 +9,6 @@ from command_line import OK, ROW_FAILED, USAGE, environment, refused, ridgebench
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH has ssh-keygen")
 
 
-@pytest.fixture(scope="module", name="keys")
-def keys_fixture(tmp_path_factory):
-    """Throw-away keys of alice and bob, and a file that lists alice."""
-    folder = tmp_path_factory.mktemp("keys")
-    for name in ("alice", "bob"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name], check=True)
-    for name in ("alice", "bob"):
-        kind, key, _ = (folder / f"{name}.pub").read_text().split()
-        (folder / f"{name}.signers").write_text(f"{name}@example {kind} {key}\n")
-    return folder
-
-
 @pytest.fixture(name="folder")
 def folder_fixture(finished, tmp_path):
     shutil.copytree(finished, tmp_path / "run")
@@ -60,7 +48,9 @@ def test_a_file_that_was_changed_is_named(folder, keys):
     changed = subprocess.run(["sha256sum", folder / "environment.json"], capture_output=True, text=True, check=True).stdout.split()[0]
     sums.write_text("".join(f"{changed}  environment.json\n" if line.endswith(" environment.json\n") else line for line in kept.splitlines(True)))
     code, said = verified(folder, keys / "alice.signers")
-    assert code == ROW_FAILED and said == "ridgebench: SHA256SUMS.sig does not sign this SHA256SUMS: one of them was changed\n"
+    judged, signed = said.splitlines()
+    assert code == ROW_FAILED and signed == "ridgebench: SHA256SUMS.sig does not sign this SHA256SUMS: one of them was changed"
+    assert judged.startswith("ridgebench: judged.json: runs[0].environment_sha256 is ")
 
 
 def test_a_signature_without_sums_and_one_that_is_no_signature_are_named(folder, keys):

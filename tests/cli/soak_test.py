@@ -106,7 +106,8 @@ def test_kill_loses_no_mismatch(tmp_path):
 
 
 def test_a_lost_device_keeps_the_log(tmp_path):
-    done = ridgebench("soak", "--device", "sim:lose=40", *SMALL, "--out", tmp_path / "soak", env=environment(RIDGEBENCH_INJECT_FAULT="once"))
+    words = ("--minutes", "60", *SMALL[2:])  # it ends when the device is lost
+    done = ridgebench("soak", "--device", "sim:lose=40", *words, "--out", tmp_path / "soak", env=environment(RIDGEBENCH_INJECT_FAULT="once"))
     assert done.returncode == DEVICE_LOST and "WRONG: 1 wrong bit in 1 mismatch" in done.stdout and "was lost" in done.stderr
     assert strict_json(ridgebench("soak", "--read", tmp_path / "soak", "--json").stdout)["mismatches"] == 1
 
@@ -117,10 +118,23 @@ def test_an_interrupted_soak_without_errors_is_undecided(tmp_path):
     wait_until(lambda: (log.exists() and log.read_text().count("\n") > 0) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     assert finish(process).returncode == UNDECIDED
+    assert "the soak did not finish" in ridgebench("verify", tmp_path / "soak").stderr
+
+
+def test_verify_checks_the_files_of_a_soak(tmp_path):
+    _soak(tmp_path / "soak")
+    sound = ridgebench("verify", tmp_path / "soak")
+    assert sound.returncode == OK and sound.stdout.endswith("soak: sound\n") and sound.stderr == ""
+    log = tmp_path / "soak" / "soak.jsonl"
+    log.write_text(log.read_text().replace('"event":"progress"', '"event": "progress"', 1))
+    changed = ridgebench("verify", tmp_path / "soak")
+    assert changed.returncode == ROW_FAILED and "soak.jsonl is not what the run wrote" in changed.stderr
 
 
 def test_refusals(tmp_path):
-    refused(ridgebench("soak", "--device", "sim", "--memory", "97%"), "--memory is 97%", "allowed: 0 to 95 %")
+    for share in ("97%", "0", "-1"):
+        refused(ridgebench("soak", "--device", "sim", f"--memory={share}"), f"--memory is {share}", "allowed: above 0, up to 95%")
+    refused(ridgebench("soak", "--device", "sim", "--slow=-1"), "--slow is -1", "allowed: 0 or more, such as 10%")
     refused(ridgebench(*SIM, "--op", "softmax", "--technique", "naive", "--out", tmp_path / "a"), "allowed: hand-written")
     refused(ridgebench("soak", "--read", tmp_path), "holds no soak", "allowed: ")
     refused(ridgebench(*SIM, env=environment(RIDGEBENCH_INJECT_FAULT="twice")), "'twice'", "allowed: once, stuck")

@@ -215,8 +215,11 @@ def test_the_peak_of_few_layers_is_what_a_walk_counts(layers, activation, parts)
 
 def test_a_dry_run_says_that_memory_is_too_little():
     words = ("--width", "65536", "--batch", "1", "--device", "cpu", "--dry-run")
-    assert "are free: too little" in train("--layers", "1000", *words).stdout
-    assert "too little" not in train("--layers", "1", "--width", "8", "--batch", "1", "--device", "cpu", "--dry-run").stdout
+    much = train("--layers", "1000", *words)
+    assert "are free: too little" in much.stdout and much.returncode == ROW_FAILED
+    assert strict_json(train("--layers", "1000", *words, "--json").stdout)["status"] == "skipped"
+    few = train("--layers", "1", "--width", "8", "--batch", "1", "--device", "cpu", "--dry-run")
+    assert "too little" not in few.stdout and few.returncode == OK
 
 
 def test_too_little_memory_is_a_row_that_says_so(tmp_path):

@@ -160,7 +160,7 @@ SIZE = "a whole number between 1 and"
     [
         ("rule", "n:4", "bf16", "h200", ("'rule'", "relu", "gelu", "dot", "matvec", "matmul")),
         ("relu", "n:4", "int4", "h200", ("relu has no format int4; allowed: ", "fp32", "bf16", "fp8_e5m2")),
-        ("relu", "n:4", "fp4", "h200", ("relu has no format fp4; allowed: ", "fp8_e4m3")),
+        ("relu", "n:4", "fp4", "h200", ("relu has no format fp4_e2m1; allowed: ", "fp8_e4m3")),
         ("relu", "n:4", "fp4_e2m1", "h200", ("relu has no format fp4_e2m1; allowed: ", "fp8_e5m2")),
         ("relu", "n:4", "tf32", "h200", ("relu has no format tf32", "fp32, fp16, bf16")),
         ("dot", "n:4", "fp8_e4m3xfp8_e5m2", "h200", ("dot has no format", "allowed")),

@@ -60,7 +60,7 @@ def test_rules_and_budget_reach_the_program(stand_in, tmp_path):
     ready(tmp_path / "out", "2", **stand_in, RULES="rules.json", BUDGET="9")
     calls = (tmp_path / "calls").read_text().splitlines()
     assert calls[0] == "doctor --json --rules rules.json" and "--concurrent --fingerprint --budget 9" in calls[1]
-    assert calls[2].startswith("soak --json --device cuda:0 --minutes 2 ")
+    assert calls[2].startswith("soak --json --concurrent --minutes 2 ")
 
 
 def test_a_device_that_is_well_is_ready(tmp_path):

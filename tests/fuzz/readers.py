@@ -28,8 +28,10 @@ with watched:
     from ridgebench.judge.limits import ResultsError, read_limits
     from ridgebench.exchange.export import cli as _export  # noqa: F401
     from ridgebench.exchange.importers import cli as _importers  # noqa: F401
+    from ridgebench.data.duels import load_duels
     from ridgebench.data.judged import Judgement, judged
     from ridgebench.data.records import load_run
+    from ridgebench.fleet import summary as _collect  # noqa: F401
 
 GOLDEN = imports.ROOT / "tests" / "data" / "golden_results"
 # Kind: the words of the command. {} is the damaged file, or a folder with it in place of the golden results' own file.
@@ -40,9 +42,13 @@ FILES = {
     "tolerances": ["read_limits", "{}"],  # no command: all that have --tolerances measure
     "configs_py": ["export", str(GOLDEN), "--config", "{}"],
     "judged": ["judged", "{}"],  # no command, because commands that read it draw
+    "duels_py": ["load_duels", "{}"],  # no command but `tables`, which reads what is published
+    "node_py": ["fleet", "collect", "{}"],
 }
 JUDGED_ROWS = 3  # of the golden results: their judgement is a file that libFuzzer can change
-DAMAGED = {"environment_py": "environment.json", "records_py": "records.jsonl", "compared": "records.jsonl", "judged": "judged.json"}
+DAMAGED = {"environment_py": "environment.json", "records_py": "records.jsonl", "compared": "records.jsonl", "judged": "judged.json",
+           "duels_py": "duels.jsonl", "node_py": "node.json"}  # fmt: skip
+OF_PASS = Path("isolated", "cpu")  # the folder of the pass that the seeds of node_py have
 CORPUS = imports.ROOT / "tests" / "fuzz" / "corpus"
 # Kind: folders and files that changes start from; those of an import are in imports.SEEDS.
 SEEDS = {
@@ -52,6 +58,8 @@ SEEDS = {
     "tolerances": [CORPUS / "tolerances"],
     "configs_py": [CORPUS / "configs"],
     "judged": [CORPUS / "judged"],
+    "duels_py": [CORPUS / "duels"],
+    "node_py": [CORPUS / "nodes"],
 }
 DOCUMENTED = range(0, 7)  # exit codes; 7 is of devices, 8 of internal errors
 
@@ -61,7 +69,7 @@ def words_for(kind: str, data: bytes, folder: Path) -> list[str]:
     path = folder / "file"
     if kind in DAMAGED:
         path = folder / "results"
-        shutil.copytree(GOLDEN, path, dirs_exist_ok=True)
+        shutil.copytree(GOLDEN, path / OF_PASS if kind == "node_py" else path, dirs_exist_ok=True)
         if kind == "judged":
             rows = (path / "records.jsonl").read_text("utf-8").splitlines(keepends=True)
             (path / "records.jsonl").write_text("".join(rows[:JUDGED_ROWS]), "utf-8")
@@ -80,6 +88,13 @@ def judgement(folder: str) -> Judgement | None:
     return None
 
 
+def duels(folder: str) -> int:
+    """The number of duels in duels.jsonl; 0 if the reader refuses the file."""
+    with contextlib.suppress(ResultsError), imports.limit_of_time():
+        return len(load_duels(Path(folder)).duels)
+    return 0
+
+
 def fault(words: list[str]) -> str:
     """What is wrong with how a command ended; empty if nothing is."""
     if words[0] == "read_limits":
@@ -88,6 +103,9 @@ def fault(words: list[str]) -> str:
         return ""
     if words[0] == "judged":
         judgement(words[1])
+        return ""
+    if words[0] == "load_duels":
+        duels(words[1])
         return ""
     shown, errors = io.StringIO(), io.StringIO()
     with imports.limit_of_time(), contextlib.redirect_stdout(shown), contextlib.redirect_stderr(errors):

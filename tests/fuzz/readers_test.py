@@ -27,12 +27,17 @@ def test_the_judgement_that_searches_start_from_is_read(tmp_path):
     assert readers.judgement(folder) is None
 
 
+def test_the_duels_that_searches_start_from_are_read(tmp_path):
+    found = [readers.duels(readers.words_for("duels_py", file.read_bytes(), tmp_path)[1]) for file in readers.corpus("duels_py")]
+    assert 1 in found
+
+
 def test_a_fault_would_be_found(monkeypatch):
     monkeypatch.setattr(readers.program, "run", lambda *_: 8)
     assert readers.try_file("configs_py", b"csv = true\n").startswith("exit code 8")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in {**readers.imports.SEEDS, **readers.FILES} if kind not in ("tolerances", "judged")])
+@pytest.mark.parametrize("kind", [kind for kind in {**readers.imports.SEEDS, **readers.FILES} if kind not in ("tolerances", "judged", "duels_py")])
 def test_each_search_starts_from_a_file_that_is_read(kind, monkeypatch):
     """A search whose files are all refused at their first byte finds nothing."""
     codes, run = [], readers.program.run

@@ -8,8 +8,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/tools.sh
-program=(records environment sheets models shapes configs)
-python=(gbench nvbench ncu cutlass triton llama-bench torch-profiler nccl-tests nvbandwidth csv map environment_py records_py compared tolerances configs_py judged)
+program=(records environment soaks duels nodes sheets models shapes configs)
+python=(gbench nvbench ncu cutlass triton llama-bench torch-profiler nccl-tests nvbandwidth csv map environment_py records_py compared tolerances configs_py judged duels_py node_py)
 seconds=${1:-600}
 chosen=("${@:2}")
 [[ ${#chosen[@]} -gt 0 ]] || chosen=("${program[@]}" "${python[@]}")

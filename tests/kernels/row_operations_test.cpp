@@ -118,8 +118,8 @@ TEST(RowsBeyondTheCaches, AreRight) {
       {"cross_entropy", Shape({{"m", rows}, {"n", kColumns}})},
       {"rmsnorm", Shape({{"m", rows}, {"n", kColumns}}, {}, attributes)},
       {"rope", Shape({{"b", 1}, {"s", rows}, {"h", 1}, {"d", kColumns + 1}})}};
-  for (const auto& [operation, shape] : cases) {
-    for_each_host_technique(operation, [&shape = shape](const Implementation& one) {
+  for (const auto& [operation, sizes] : cases) {
+    for_each_host_technique(operation, [&shape = sizes](const Implementation& one) {
       const bool streams = one.technique.isa != Isa::none;  // neither naive nor of a library
       if (streams && one.format.a == Format::bf16) expect_right(one, shape, 0, false);
     });

@@ -13,6 +13,7 @@ TAG = b"ridgebench kernel interface "
 
 # One file with every fault. The variable FAULT chooses one, because a file takes seconds to compile.
 SOURCE = """
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -33,6 +34,34 @@ Operation doubling(const std::string& name) {
       return {{"index", s["n"], Format::int32}, {"y", s["n"], Format::fp32, Access::written}};
     };
   }
+  if (fault("negative flops")) op.flops = [](const Shape&) { return -5.0; };
+  if (fault("unknown flops")) op.flops = [](const Shape&) { return std::nan(""); };
+  if (fault("infinite flops")) op.flops = [](const Shape&) { return HUGE_VAL; };
+  if (fault("no flops")) op.flops = [](const Shape&) -> double { throw std::runtime_error("no luck"); };
+  if (fault("terms")) op.reduction = [](const Shape&) { return 1e300; };
+  if (fault("traffic")) op.traffic = [](const Shape&, FormatPair) { return 0.0; };
+  if (fault("no row")) op.row_length = [](const Shape&) { return std::int64_t{0}; };
+  if (fault("long row")) op.row_length = [](const Shape& s) { return 3000000 * s["n"]; };
+  if (fault("elements")) {
+    op.operands = [](const Shape& s, FormatPair) -> std::vector<Operand> {
+      return {{"x", s["n"], Format::fp32}, {"y", s["n"] == 1 ? 1 : -5, Format::fp32, Access::written}};
+    };
+  }
+  if (fault("half an output")) {
+    op.operands = [](const Shape& s, FormatPair) -> std::vector<Operand> {
+      return {{"x", s["n"], Format::fp32}, {"y", s["n"] / 2, Format::fp32, Access::written}};
+    };
+    op.reference = [](const Shape&, std::int64_t row, std::span<const View> in, std::span<Expected> out) {
+      std::vector<double> x(out.size());
+      in[0].read(256 * row, x);
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = {2 * x[i], 0};
+    };
+  }
+  if (fault("infinite reference")) {
+    op.reference = [](const Shape&, std::int64_t, std::span<const View>, std::span<Expected> out) {
+      for (Expected& one : out) one = {HUGE_VAL, 1};
+    };
+  }
   return op;
 }
 
@@ -43,7 +72,7 @@ void add(const std::string& operation, bool crashes) {
   const Registration fp32(technique, [crashes](Queue&, const Shape& s, const float* x, float* y) {
     return [=, n = s["n"]] {
       if (crashes) std::raise(SIGSEGV);
-      for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];
+      for (std::int64_t i = 0; i < (fault("half an output") ? n / 2 : n); ++i) y[i] = 2 * x[i];
     };
   });
   if (!fault("types")) return;
@@ -154,6 +183,47 @@ def test_what_cannot_join_the_registry_is_refused(tmp_path, mine):
 )
 def test_a_file_that_ends_the_program_while_it_is_loaded_is_named(fault, said, mine):
     assert refusal(mine, fault=f"{fault} while loading").endswith(f"libmine.so: it {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("negative flops", "-5 FLOPs of twice at n:7; allowed: 0 to 1e+30"),
+        ("unknown flops", "nan FLOPs of twice at n:7; allowed: 0 to 1e+30"),
+        ("infinite flops", "inf FLOPs of twice at n:7; allowed: 0 to 1e+30"),
+        ("no flops", "flops of twice at n:7 failed: no luck"),
+        ("terms", "1e+300 terms of a sum of twice at n:7; allowed: 1 to 2^50"),
+        ("traffic", "0 bytes of traffic of twice at n:7; allowed: 1 to 2^60"),
+        ("no row", "0 elements of a row of the reference of twice at n:7; allowed: 1 to 2^50"),
+        ("elements", "-5 elements of an operand of twice at n:7; allowed: 1 to 2^50"),
+    ],
+)
+def test_numbers_that_no_operation_has_are_refused_before_the_run(fault, said, tmp_path, mine):
+    out = tmp_path / "results"
+    for more in ((), ("--dry-run",)):
+        words = ("run", "--device", "cpu", "--op", "twice", "--shape", "7", "--budget", "0.5", "--out", out, f"--load={mine}", *more)
+        assert said in one_line(ridgebench(*words, env=environment(FAULT=fault)), USAGE)
+    assert not out.exists()
+
+
+def test_an_operand_may_have_no_element_in_the_smallest_shape(tmp_path, mine):
+    words = ("run", "--device", "cpu", "--op", "twice", "--budget", "1", "--no-plot", f"--load={mine}", "--shape")
+    done = ridgebench(*words, "512", "--out", tmp_path / "results", env=environment(FAULT="half an output"))
+    assert done.returncode == OK, done.stderr
+    assert {row["status"] for row in records(tmp_path / "results")} == {"ok"}
+    said = one_line(ridgebench(*words, "1", "--out", tmp_path / "none", env=environment(FAULT="half an output")), USAGE)
+    assert "0 elements of an operand of twice at n:1; allowed: 1 to 2^50" in said
+
+
+def test_a_reference_that_is_not_finite_costs_its_row_only(tmp_path, mine):
+    out = tmp_path / "results"
+    words = ("run", "--device", "cpu", "--op", "twice,relu", "--technique", "naive", "--format", "fp32", "--shape", "7", "--budget", "1")
+    done = ridgebench(*words, "--no-plot", "--out", out, f"--load={mine}", env=environment(FAULT="infinite reference"))
+    assert done.returncode == ROW_FAILED, done.stderr
+    rows = {row["op"]: row for row in records(out) if row["role"] == "kernel"}
+    assert rows["relu"]["status"] == "ok" and rows["twice"]["status"] == "failed"
+    assert "the reference gives inf with norm 1 for an element" in rows["twice"]["reason"]
+    assert ridgebench("show", out).returncode == OK
 
 
 def test_after_a_crash_the_run_loads_the_file_again(tmp_path, mine):

@@ -15,7 +15,7 @@ from command_line import BINARY, ROOT, environment, wait_until
 STAGES = {
     "right": ["machine", "smoke", "deep", "large", "memcheck", "racecheck", "ceilings", "paths", "isolation", "counters"],
     "picture": ["machine", "quick", "lecture", "cold", "step", "drawn"],
-    "ratios": ["machine", "long", "gelu", "scaled", "energy", "small", "memory", "again"],
+    "ratios": ["machine", "long", "gelu", "scaled", "tiles", "energy", "small", "memory", "again"],
     "node": ["machine", "worn", "bits", "soak", "bits_hot"],
 }
 NEED_A_GPU = {"deep", "large", "memcheck", "racecheck", "isolation", "counters"}
@@ -258,6 +258,26 @@ def test_the_duels_name_techniques_that_exist():
         text = "\n".join(p.read_text() for f in folders for p in f.rglob("*") if p.suffix in (".cu", ".cpp", ".cuh"))
         for side in words[:2]:
             assert f'"{side.partition("@")[0]}"' in text, side
+
+
+def tiles_of(name: str) -> set[str]:
+    """The tiles of a list in tile_scheduler.hpp, as a duel names them."""
+    text = (ROOT / "kernels" / "matmul" / "hopper" / "tile_scheduler.hpp").read_text()
+    listed = re.search(rf"{name}{{\s*{{(.*?)}}}};", text, re.DOTALL)[1]
+    return {f"{m}x{n}" for m, n in re.findall(r"{(\d+), (\d+)}", listed)}
+
+
+def test_the_duels_name_tiles_that_exist_and_every_new_one():
+    lists = {"wgmma_persistent": tiles_of("kFastTiles"), "wgmma_pingpong": tiles_of("kPingpongTiles")}
+    named = set()
+    for words in duels_of_the_script():
+        for side in words[:2]:
+            technique, _, choice = side.partition("@tile=")
+            if choice:
+                named.add((technique, choice.partition(",")[0]))
+    assert all(tile in lists[technique] for technique, tile in named), named
+    measured = {"128x256", "128x192", "128x160", "128x128", "128x64"}  # by published runs
+    assert {(technique, tile) for technique, tiles in lists.items() for tile in tiles - measured} <= named
 
 
 def test_the_ceilings_exist():

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/common/ceil_div.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -42,7 +44,8 @@ std::vector<Shape> matrices_and_vectors(const Operation& operation) {
   return shapes;
 }
 
-std::vector<Shape> products(bool all_layouts) {
+// `together` numbers along k share an element of memory.
+std::vector<Shape> products(bool all_layouts, std::int64_t together) {
   // Multiples of 8 and 16 are what narrow formats need to be loaded 16 bytes at a time.
   constexpr std::array<std::array<std::int64_t, 3>, 14> sizes{{{1, 1, 1},
                                                                {1, 17, 5},
@@ -62,7 +65,7 @@ std::vector<Shape> products(bool all_layouts) {
   for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
     if (layout != Layout::nt && !all_layouts) continue;
     for (const auto [m, n, k] : sizes) {
-      shapes.push_back(Shape({{"m", m}, {"n", n}, {"k", k}}, layout));
+      shapes.push_back(Shape({{"m", m}, {"n", n}, {"k", round_up(k, together)}}, layout));
     }
   }
   return shapes;
@@ -212,7 +215,8 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (names == Dimensions{"n"}) return vectors(operation);
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors(operation);
   if (names == Dimensions{"m", "n", "k"}) {
-    std::vector<Shape> shapes = products(operation.name == "matmul");
+    std::vector<Shape> shapes =
+        products(operation.name == "matmul", info(operation.formats.front().a).numbers());
     if (!operation.optional_dimensions.empty()) {
       const std::vector<Shape> more = batches(operation);
       shapes.insert(shapes.end(), more.begin(), more.end());

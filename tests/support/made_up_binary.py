@@ -29,7 +29,7 @@ if not rows:
 out = arguments[arguments.index("--out") + 1]
 os.makedirs(out)
 with open(here + "/environment.json") as file, open(out + "/environment.json", "w") as copy:
-    copy.write(file.read())
+    json.dump(json.load(file) | {{"run_id": here + str(count)}}, copy)
 with open(out + "/records.jsonl", "w") as file:
     for row in rows:
         if row["status"] == "dies":

@@ -16,10 +16,20 @@ SKIPS = [
                        reason="no playground.wasm; scripts/setup.sh --web and scripts/build.sh --target playground make it"),
     pytest.mark.skipif(chromium.PROGRAM is None, reason="no chromium; scripts/setup.sh --dev installs it"),
 ]
-WIDE = (1280, 1000)
+WIDE, PHONE = (1280, 1000), (390, 844)
 READY = """new Promise((done) => {
     const look = () => document.body.dataset.ready ? done(document.body.dataset.ready) : setTimeout(look, 5);
     look(); })"""
+# Pairs of names in the picture that touch each other, or a mark.
+TOUCHING = """(() => {
+    const boxes = [...document.querySelectorAll('#chart .halo, #chart .region, #chart .mark')].map((one) => [one, one.getBoundingClientRect()]);
+    const turned = (one) => one.getAttribute('transform');
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return boxes.flatMap(([one, a], index) => boxes.slice(index + 1).filter(([other, b]) => !turned(one) && !turned(other) && meet(a, b)
+        && (one.textContent || other.textContent)).map(([other]) => one.textContent + ' and ' + other.textContent)); })()"""
+# The texts of the commands, once their boxes are open.
+PRINTED = """[...document.querySelectorAll('#answers details')].map((one) => { one.open = true; return one; })
+    .map((one) => new Promise((done) => setTimeout(() => done(one.querySelector('pre').textContent))))"""
 RUNS = "JSON.parse(document.getElementById('data').textContent).runs.map((one) => one.path)"
 
 

@@ -68,6 +68,8 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.second_look =
       SecondLook{.times_s = {1.1e-6, 1.2e-6, 1.1e-6}, .bytes_per_s = 1.2e10, .flops_per_s = 1.1e11};
   r.choice = "tile 8x8";
+  r.model_l2_to_sm_bytes = 4096;
+  r.model_dram_bytes = 1024;
   r.loaded_from = "libmine.so";
   r.isolated = true;
   r.seen_s = 1.15e-6;

@@ -106,7 +106,7 @@ std::optional<Work> work_of(const std::string& id) {
   const Operation& operation = **found;
   const std::size_t format_at = id.find('/', technique) + 1;
   const std::size_t shape_at = id.find('/', format_at) + 1;
-  const FormatPair format = parse_format_pair(id.substr(format_at, shape_at - 1 - format_at));
+  const FormatPair format = parse_measured_format(id.substr(format_at, shape_at - 1 - format_at));
   const std::string text = id.substr(shape_at, id.rfind('/') - shape_at);
   const Shape shape = parse_shape(text, operation);
   return Work{operation.flops(shape), bytes(operation, shape, format)};

@@ -9,6 +9,7 @@
 #include "harness/cli/machine_facts.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
+#include "harness/results/doubts.hpp"
 #include "harness/results/environment.hpp"
 #include "tests/support/resolved_registry.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -47,6 +48,7 @@ class SimulatedRun : public RegistryTest {
     nlohmann::ordered_json environment = make_environment(
         request, read_machine(devices_), std::vector<std::string>{"ridgebench", "run"});
     std::vector<Record> records = measure(request, directory, SIZE_MAX);
+    add_doubts(environment, doubts_of(records));
     environment["ended"] = timestamp();
     environment["interrupted"] = false;
     directory.write_environment(environment);

@@ -56,7 +56,7 @@ def write_session(folder: Path, ratios: np.ndarray, edit=None, turns="process") 
         for arm in ("baseline", "candidate"):
             times = np.exp(row) if arm == "candidate" else np.ones(len(row))
             records = [record(f"relu/r{i}@cpu", 1e-3 * float(t)) for i, t in enumerate(times)]
-            environment: dict = {}
+            environment: dict = {"run_id": f"{pair}-{arm}"}
             if edit is not None:
                 edit(arm, pair, records, environment)
             write_run(folder / f"{pair:02}-{arm}", records, environment)

@@ -37,14 +37,14 @@ Facts recorded_gpus(const std::string& path) {
   for (const Facts& device : value_at(environment, "/devices")) {
     if (text_at(device, "/backend") != "cuda") continue;
     Facts gpu = device;
-    gpu["device"] = text_at(device, "/name");
+    const std::string name = text_at(device, "/name");
+    gpu["device"] = name;
     gpu["nvidia_smi"] = nullptr;  // a number of another day
     gpu["data_sheet"] = nullptr;
     gpu["no_tensor_roof"] = nullptr;
     gpu["worn"] = nullptr;  // what it counted during the run
     for (const Facts& one : value_at(environment, "/conditions")) {
-      if (text_at(one, "/code") == kWorn && text_at(one, "/device") == gpu["device"])
-        gpu["worn"] = one;
+      if (text_at(one, "/code") == kWorn && text_at(one, "/device") == name) gpu["worn"] = one;
     }
     gpus.push_back(std::move(gpu));
   }

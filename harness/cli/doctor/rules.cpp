@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/filter.hpp"
@@ -71,6 +73,32 @@ std::string refusal(RuleKind kind, const Facts& value) {
   return "";
 }
 
+// The first part of an expression that Python's re, which `fleet report` reads rates with, refuses
+// or takes for something different from RE2; empty without one.
+std::string part_of_re2(std::string_view text) {
+  constexpr std::string_view kShared = "dDwWsSbBAnrtfvax";  // after a backslash
+  constexpr std::string_view kHex = "0123456789abcdefABCDEF";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with('\\')) {
+      const char next = rest.size() > 1 ? rest[1] : ' ';
+      const bool letter = std::isalnum(static_cast<unsigned char>(next)) != 0;
+      const bool hex = next != 'x' || rest.substr(2, 2).find_first_not_of(kHex) == rest.npos;
+      if (letter && (kShared.find(next) == kShared.npos || !hex))
+        return std::string(rest.substr(0, 3));
+      ++i;
+    } else if (rest.starts_with("[:") || rest.starts_with("{,")) {
+      return std::string(rest.substr(0, 2));
+    } else if (rest.starts_with("(?") && !rest.starts_with("(?:") && !rest.starts_with("(?P<")) {
+      const std::size_t end = rest.find_first_not_of("ims", 2);
+      const bool shared =
+          end != rest.npos && end > 2 && (rest[end] == ':' || (rest[end] == ')' && i == 0));
+      if (!shared) return std::string(rest.substr(0, 4));
+    }
+  }
+  return {};
+}
+
 void check_rates(const Facts& rates, const std::string& origin) {
   const auto refuse = [&](const std::string& what) {
     throw UsageError(
@@ -83,6 +111,10 @@ void check_rates(const Facts& rates, const std::string& origin) {
       static_cast<void>(Filter(filter));
     } catch (const UsageError& error) {
       refuse(fmt::format("have a {}", error.what()));
+    }
+    if (const std::string part = part_of_re2(filter.substr(filter.starts_with('-') ? 1 : 0));
+        !part.empty()) {
+      refuse(fmt::format("of '{}' have {}, which `fleet report` does not read", filter, part));
     }
     const bool known = least.is_object() && least.size() == 1 &&
                        std::ranges::find(kUnits, least.items().begin().key()) != kUnits.end() &&

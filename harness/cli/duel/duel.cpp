@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -166,7 +167,8 @@ ExitCode run_command(const DuelOptions& options, const std::vector<std::string>&
   if (duels.empty()) throw UsageError("no duel has this operation, format and shape");
   if (options.dry_run) {
     print_plan(std::cout, duels);
-    return ExitCode::fine;
+    const bool any = std::ranges::any_of(duels, [](const DuelCase& d) { return !d.unsupported(); });
+    return any ? ExitCode::fine : ExitCode::row_failed;
   }
   static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
   listen_for_signals();

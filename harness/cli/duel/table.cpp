@@ -13,6 +13,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/measure/duel/plan.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
@@ -158,7 +159,7 @@ void print_plan(std::ostream& out, const std::vector<DuelCase>& duels) {
     fmt::print(out, "{:<80} {}\n", duel.id(),
                reason ? "skipped: " + *reason : fmt::format("{:.0f} s", planned_s(duel)));
   }
-  fmt::print(out, "{} duels, about {:.0f} s\n", duels.size(), total);
+  fmt::print(out, "{}, about {:.0f} s\n", counted(duels.size(), "duel"), total);
 }
 
 void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {

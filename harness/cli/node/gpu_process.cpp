@@ -18,7 +18,7 @@ GpuProcess::GpuProcess(std::vector<std::string> arguments, const std::filesystem
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) {
     throw UsageError(
         fmt::format("cannot write {}; allowed: a folder that can be written to", log.string()));

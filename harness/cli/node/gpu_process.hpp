@@ -1,4 +1,4 @@
-// The process that measures one GPU: `ridgebench run` for that device.
+// The process that measures or burns in one GPU: `ridgebench run` or `soak` for that device.
 #pragma once
 
 #include <sys/types.h>
@@ -11,8 +11,9 @@ namespace ridgebench::node {
 
 class GpuProcess {
  public:
-  // Starts this program. Its standard output is dropped, and `log` gets its standard error. It ends
-  // with this process, and has a process group of its own: Ctrl-C reaches it only through signal().
+  // Starts this program. Its standard output is dropped, and its standard error is appended to
+  // `log`. It ends with this process, and has a process group of its own: Ctrl-C reaches it only
+  // through signal().
   // Throws UsageError for a log that cannot be written, std::system_error.
   GpuProcess(std::vector<std::string> arguments, const std::filesystem::path& log);
   GpuProcess(const GpuProcess&) = delete;  // owns a process

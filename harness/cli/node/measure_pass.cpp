@@ -29,17 +29,23 @@ constexpr double kGrace_s = 5;
 class Task {
  public:
   Task(const NodeRun& run, Gpu& gpu, Pass pass, std::vector<std::string> command)
-      : pass_(&gpu.at(pass)), folder_(run.folder / pass_->folder) {
+      : work_(run.work),
+        pass_(&gpu.at(pass)),
+        folder_(run.folder / pass_->folder),
+        lines_(folder_ / run.work->file) {
     std::error_code refused;  // opening the log then says so
     std::filesystem::create_directories(folder_, refused);
-    process_ = std::make_unique<GpuProcess>(std::move(command), folder_ / "log.txt");
+    std::error_code absent;
+    const std::uintmax_t logged = std::filesystem::file_size(folder_ / kLog, absent);
+    if (!absent) log_begin_ = logged;
+    process_ = std::make_unique<GpuProcess>(std::move(command), folder_ / kLog);
     pass_->state = State::running;
     begin();
   }
 
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool at_gate() const { return at_gate_; }
-  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t lines() const { return lines_written_; }
 
   // The pass begins now; opens the gate for a process that waits there.
   void begin() {
@@ -67,10 +73,11 @@ class Task {
       conclude();
       return true;
     }
-    count_rows();
+    count_lines();
     const double now = steady_s();
     if (!at_gate_ && now - heard_s_ > limit_s) {
-      end(State::hung, fmt::format("ended no row within {:g} s, and was killed", limit_s));
+      end(State::hung,
+          fmt::format("ended no {} within {:g} s, and was killed", work_->line, limit_s));
     }
     if (asked_s_ && now - *asked_s_ > kGrace_s) process_->signal(SIGKILL);
     if (!asked_s_ || now - *asked_s_ < 2 * kGrace_s) return false;
@@ -79,18 +86,19 @@ class Task {
   }
 
  private:
-  void count_rows() {
+  void count_lines() {
     std::error_code absent;
-    const auto bytes = std::filesystem::file_size(folder_ / "records.jsonl", absent);
+    const auto bytes = std::filesystem::file_size(lines_, absent);
     if (absent || bytes == bytes_) return;
     bytes_ = bytes;
     heard_s_ = steady_s();
-    std::ifstream file(folder_ / "records.jsonl");
-    rows_ = static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
+    std::ifstream file(lines_);
+    lines_written_ =
+        static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
   }
 
   void conclude() {
-    count_rows();
+    count_lines();
     read_worn();
     const int status = process_->status();
     if (WIFEXITED(status)) pass_->exit = WEXITSTATUS(status);
@@ -101,7 +109,7 @@ class Task {
       return close(State::killed);
     }
     if (*pass_->exit == 0) return close(State::done);
-    const Failure failure = failure_of(folder_, *pass_->exit);
+    const Failure failure = failure_of(*work_, folder_, *pass_->exit, log_begin_);
     pass_->reason = failure.reason;
     close(failure.hung ? State::hung : State::failed);
   }
@@ -120,14 +128,17 @@ class Task {
     ended_ = true;
   }
 
+  const NodeWork* work_;
   GpuPass* pass_;
   std::filesystem::path folder_;
+  std::filesystem::path lines_;   // the file of results
+  std::uintmax_t log_begin_ = 0;  // of this process: an earlier one may have written before
   std::unique_ptr<GpuProcess> process_;
   bool at_gate_ = false;
   bool ended_ = false;
-  double heard_s_ = 0;        // when it last ended a row
-  std::uintmax_t bytes_ = 0;  // of its records
-  std::size_t rows_ = 0;
+  double heard_s_ = 0;        // when it last wrote a line
+  std::uintmax_t bytes_ = 0;  // of its results
+  std::size_t lines_written_ = 0;
   std::optional<double> asked_s_;  // when it was asked to end
   State ended_as_ = State::killed;
 };
@@ -138,16 +149,16 @@ bool all(const Tasks& tasks, bool (Task::*are)() const) {
   return std::ranges::all_of(tasks, [&](const auto& task) { return (*task.*are)(); });
 }
 
-std::string how_far(const Tasks& tasks, Pass pass, const std::string& where) {
-  std::size_t rows = 0;
-  for (const auto& task : tasks) rows += task->rows();
-  return fmt::format("{}: {}, {}", name(pass), where, counted(rows, "row"));
+std::string how_far(const NodeRun& run, const Tasks& tasks, Pass pass, const std::string& where) {
+  std::size_t lines = 0;
+  for (const auto& task : tasks) lines += task->lines();
+  return fmt::format("{}: {}, {}", name(pass), where, counted(lines, run.work->line));
 }
 
 // Waits until all have ended, and opens the gate when all that still run wait there.
 void wait_for(const NodeRun& run, Pass pass, const std::string& where, Tasks& tasks,
               const PassSettings& settings) {
-  bool gate_is_shut = pass == Pass::loaded;
+  bool gate_is_shut = pass != Pass::isolated;
   std::string shown;
   while (!all(tasks, &Task::ended)) {
     usleep(kTick_us);
@@ -164,7 +175,7 @@ void wait_for(const NodeRun& run, Pass pass, const std::string& where, Tasks& ta
       }
       run.write();
     }
-    const std::string now = how_far(tasks, pass, where);
+    const std::string now = how_far(run, tasks, pass, where);
     if (now != shown) settings.progress->show(shown = now);
   }
 }
@@ -183,19 +194,20 @@ void leave_out(Gpu& gpu) {
 }  // namespace
 
 void measure_pass(NodeRun& run, Pass pass, const PassSettings& settings) {
+  const bool in_turn = pass == Pass::isolated;
   Tasks together;
   for (std::size_t i = 0; i < run.gpus.size() && !signalled(); ++i) {
     Gpu& gpu = run.gpus[i];
     if (gpu.at(pass).state == State::done) continue;  // of a run that goes on
-    if (pass == Pass::loaded && was_lost(gpu)) {
+    if (!in_turn && was_lost(gpu)) {
       leave_out(gpu);
       continue;
     }
     std::vector<std::string> command = settings.command(gpu);
-    if (pass == Pass::loaded) command.push_back(fmt::format("{}={}", kTogether, run.gpus.size()));
+    if (!in_turn) command.push_back(fmt::format("{}={}", kTogether, run.gpus.size()));
     together.push_back(std::make_unique<Task>(run, gpu, pass, std::move(command)));
     run.write();
-    if (pass == Pass::loaded) continue;
+    if (!in_turn) continue;
     const std::string where = fmt::format("{} ({} of {})", gpu.device(), i + 1, run.gpus.size());
     wait_for(run, pass, where, together, settings);
     together.clear();

@@ -1,6 +1,7 @@
 // `run --concurrent` measures all GPUs of a node, a process each: alone, then at the same time.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ struct NodeRequest {
   bool retry = false;              // with `resume`: also measure failed and suspect rows again
 };
 
-// The name of the file that describes such a run, in its folder.
-inline constexpr const char* kNodeFile = "node.json";
+// True if the folder has node.json, which describes such a run or a soak.
+bool holds_node(const std::filesystem::path& folder);
 
 // The processes get the words of `command_line`, except those of NodeRequest. A half of the budget
 // is for the isolated pass, in equal parts, and a half for the loaded one. Prints a table, and

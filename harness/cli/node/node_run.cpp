@@ -36,9 +36,9 @@ ordered_json json_of(const GpuPass& pass) {
           {"worn", pass.worn}};
 }
 
-ordered_json json_of(const Gpu& gpu) {
+ordered_json json_of(const Gpu& gpu, std::span<const Pass> passes) {
   ordered_json json = gpu.facts;
-  for (const Pass pass : kPasses) json["passes"][std::string(name(pass))] = json_of(gpu.at(pass));
+  for (const Pass pass : passes) json["passes"][std::string(name(pass))] = json_of(gpu.at(pass));
   return json;
 }
 
@@ -71,18 +71,24 @@ Gpu gpu_of(const ordered_json& facts) {
   Gpu gpu{.facts = facts, .passes = {}};
   std::string folder = gpu.device();
   std::ranges::replace(folder, ':', '-');
-  for (const Pass pass : kPasses) gpu.at(pass).folder = fmt::format("{}/{}", name(pass), folder);
+  constexpr auto passes = names_of(Pass{}).names;
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    gpu.passes[i].folder = fmt::format("{}/{}", passes[i], folder);
+  }
   return gpu;
 }
 
-// A pass that is not done begins again.
 void read_pass_into(GpuPass& pass, const JsonObject& json) {
-  if (json.one_of<State>("state") != State::done) return;
-  pass.state = State::done;
+  pass.state = json.one_of<State>("state");
   if (json.holds("exit")) pass.exit = static_cast<int>(json.count("exit", {0, 255}));
+  pass.reason = json.optional_text("reason").value_or("");
   pass.started = json.optional_text("started").value_or("");
   pass.ended = json.optional_text("ended").value_or("");
   if (json.holds("worn")) pass.worn = json.texts("worn");
+}
+
+std::string path_of_node(const std::filesystem::path& folder) {
+  return (folder / kNodeFile).string();
 }
 
 }  // namespace
@@ -104,9 +110,9 @@ int NodeRun::code() const {
 
 void NodeRun::write() const {
   ordered_json list = ordered_json::array();
-  for (const Gpu& gpu : gpus) list.push_back(json_of(gpu));
+  for (const Gpu& gpu : gpus) list.push_back(json_of(gpu, work->passes));
   const ordered_json json{{"schema", kNodeSchema},
-                          {"node", node_name()},
+                          {"node", node},
                           {"hostname_hash", hostname_hash()},
                           {"version", build_info::version},
                           {"command_line", command_line},
@@ -120,21 +126,20 @@ void NodeRun::write() const {
   write_atomically(folder / kNodeFile, json_lines(json, 2) + "\n");
 }
 
-NodeRun read_node_run(const std::filesystem::path& folder) {
-  const std::string path = (folder / kNodeFile).string();
-  if (!std::filesystem::exists(path)) {
-    throw UsageError(fmt::format("{} holds no {}; allowed: the folder of a `run --concurrent`",
-                                 folder.string(), kNodeFile));
-  }
+NodeRun read_node_run(const std::filesystem::path& folder, const NodeWork& work) {
+  const std::string path = path_of_node(folder);
+  const auto refuse = [&](const std::string& what) {
+    throw UsageError(fmt::format("{} holds {}; allowed: the folder of a `{} --concurrent`",
+                                 folder.string(), what, work.command));
+  };
+  if (!std::filesystem::exists(path)) refuse(fmt::format("no {}", kNodeFile));
   const std::string text = read_file(path);
   const nlohmann::json raw = parse_json(text, path);
   const JsonObject json(raw, path);
   if (json.text("schema") != kNodeSchema) json.reject("schema", kNodeSchema);
-  if (json.text("version") != build_info::version) json.reject("version", build_info::version);
-  if (json.text("hostname_hash") != hostname_hash()) {
-    json.reject("hostname_hash", "that of this node, " + hostname_hash());
-  }
-  NodeRun run{.folder = folder,
+  NodeRun run{.work = &work,
+              .node = json.text("node"),
+              .folder = folder,
               .command_line = json.texts("command_line"),
               .budget_s = json.optional_number("budget_s", {0, 1e9}),
               .gpus = {},
@@ -142,6 +147,7 @@ NodeRun read_node_run(const std::filesystem::path& folder) {
               .ended = {},
               .exit = {}};
   if (json.holds("resumed")) run.resumed = json.texts("resumed");
+  if (json.holds("interrupted")) run.interrupted = json.flag("interrupted");
   const ordered_json ordered = parse_ordered(text);
   const std::vector<JsonObject> gpus = json.objects("gpus");
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -150,20 +156,29 @@ NodeRun read_node_run(const std::filesystem::path& folder) {
     facts.erase("passes");
     Gpu& gpu = run.gpus.emplace_back(gpu_of(facts));
     const JsonObject passes = gpus[i].object("passes");
-    for (const Pass pass : kPasses) {
-      read_pass_into(gpu.at(pass), passes.object(std::string(name(pass)).c_str()));
+    for (const Pass pass : work.passes) {
+      const std::string key(name(pass));
+      if (!passes.holds(key.c_str())) refuse(fmt::format("no pass `{}` in {}", key, kNodeFile));
+      read_pass_into(gpu.at(pass), passes.object(key.c_str()));
     }
   }
   return run;
 }
 
-void require_same_gpus(const NodeRun& run, const std::vector<Gpu>& now) {
+void require_same_node(const NodeRun& run, const std::vector<Gpu>& now) {
+  const std::string path = path_of_node(run.folder);
+  const nlohmann::json raw = parse_json(read_file(path), path);
+  const JsonObject json(raw, path);
+  if (json.text("version") != build_info::version) json.reject("version", build_info::version);
+  if (json.text("hostname_hash") != hostname_hash()) {
+    json.reject("hostname_hash", "that of this node, " + hostname_hash());
+  }
   for (const Gpu& gpu : run.gpus) {
     const auto same = std::ranges::find(now, gpu.device(), &Gpu::device);
     if (same != now.end() && same->facts == gpu.facts) continue;
-    throw UsageError(fmt::format(
-        "{}: {} was {}, now it is {}; allowed: the same GPUs", (run.folder / kNodeFile).string(),
-        gpu.device(), json_line(gpu.facts), same == now.end() ? "absent" : json_line(same->facts)));
+    throw UsageError(fmt::format("{}: {} was {}, now it is {}; allowed: the same GPUs", path,
+                                 gpu.device(), json_line(gpu.facts),
+                                 same == now.end() ? "absent" : json_line(same->facts)));
   }
 }
 

@@ -1,4 +1,4 @@
-// State of a run over all GPUs of a node, as node.json holds it
+// State of a run or a soak over all GPUs of a node, as node.json holds it
 // (results/schema/node.schema.json).
 #pragma once
 
@@ -7,24 +7,38 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "harness/results/files/results_files.hpp"
+#include "harness/results/verify/node_passes.hpp"
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench::node {
 
-// Each GPU alone, then all at the same time.
-enum class Pass : std::uint8_t { isolated, loaded };
-constexpr auto names_of(Pass) { return enum_names("pass", "isolated", "loaded"); }
+// A run measures each GPU alone, then all at the same time. A soak burns in all at the same time.
+enum class Pass : std::uint8_t { isolated, loaded, soak };
+constexpr auto names_of(Pass) { return enum_names("pass", "isolated", "loaded", "soak"); }
+inline constexpr std::size_t kAllPasses = names_of(Pass{}).names.size();
 inline constexpr std::array kPasses{Pass::isolated, Pass::loaded};
+inline constexpr std::array kSoakPasses{Pass::soak};
 
-// A process that ended no row for too long hung. One that a signal ended was killed.
-enum class State : std::uint8_t { waiting, running, done, failed, hung, killed };
-constexpr auto names_of(State) {
-  return enum_names("state", "waiting", "running", "done", "failed", "hung", "killed");
-}
+// The command that the processes of a node run.
+struct NodeWork {
+  const char* command;
+  std::span<const Pass> passes;
+  std::string_view file;  // to which a process appends a line for each result
+  const char* line;       // the name of such a line
+  const char* parts;      // the name of what a process measures or launches
+  const char* help;       // of --concurrent
+};
+inline constexpr NodeWork kRunWork{
+    "run", kPasses, kRecordsFile, "row", "rows", "Every GPU of this node: alone, then all at once"};
+inline constexpr NodeWork kSoakWork{"soak",  kSoakPasses, kSoakFile,
+                                    "event", "kernels",   "Every GPU of this node, all at once"};
 
 // The reason of a pass that a signal to the command ended.
 inline constexpr const char* kInterrupted = "interrupted";
@@ -45,7 +59,7 @@ struct GpuPass {
 
 struct Gpu {
   nlohmann::ordered_json facts;  // device, index, uuid_hash, model, pci_address
-  std::array<GpuPass, kPasses.size()> passes;
+  std::array<GpuPass, kAllPasses> passes;
 
   [[nodiscard]] std::string device() const { return facts.at("device").get<std::string>(); }
   [[nodiscard]] GpuPass& at(Pass pass) { return passes[static_cast<std::size_t>(pass)]; }
@@ -55,6 +69,8 @@ struct Gpu {
 };
 
 struct NodeRun {
+  const NodeWork* work;
+  std::string node;  // its name
   std::filesystem::path folder;
   std::vector<std::string> command_line;
   std::optional<double> budget_s;
@@ -72,13 +88,12 @@ struct NodeRun {
   void write() const;
 };
 
-// Reads node.json of a run that is to go on. Passes that are done stay, and the others wait again.
-// Throws UsageError for a folder without it, and for another version of the program or another
-// node.
-NodeRun read_node_run(const std::filesystem::path& folder);
+// Reads node.json. Throws UsageError for a folder without it, and for one of other work.
+NodeRun read_node_run(const std::filesystem::path& folder, const NodeWork& work);
 
-// Throws UsageError if a GPU of the run is not among those that this node has now.
-void require_same_gpus(const NodeRun& run, const std::vector<Gpu>& now);
+// Throws UsageError if another version of the program or another node wrote node.json, or if a GPU
+// of the run is not among those that this node has now.
+void require_same_node(const NodeRun& run, const std::vector<Gpu>& now);
 
 // Finds the GPUs in a process of its own: this process never uses the driver, which may hang.
 // `device` names one of them; empty: all. Throws UsageError for a device that is not a GPU of this

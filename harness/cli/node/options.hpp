@@ -1,9 +1,11 @@
-// The options of `run` that belong to --concurrent.
+// The options of `run` and `soak` that belong to --concurrent.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <vector>
+
+#include "harness/cli/node/node_run.hpp"
 
 namespace ridgebench {
 
@@ -13,8 +15,9 @@ struct NodeOptions {
   int together = 0;  // of a process that --concurrent starts: how many begin with it
 };
 
-// Adds them to the command. --concurrent excludes the others. `options` must outlive the command.
-void add_node_options(CLI::App& command, NodeOptions& options,
+// Adds them to the command that does this work. --concurrent excludes the others. `options` must
+// outlive the command.
+void add_node_options(CLI::App& command, NodeOptions& options, const node::NodeWork& work,
                       const std::vector<CLI::Option*>& excluded);
 
 }  // namespace ridgebench

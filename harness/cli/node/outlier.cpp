@@ -13,17 +13,19 @@ double z_of(double value, double center, double mad) {
                  : std::copysign(std::numeric_limits<double>::infinity(), value - center);
 }
 
-Oddness oddness_of(const Place& place) {
-  const double distance = place.of_median - 1;
+Oddness oddness_of(const PeerRatio& ratio) {
+  const double distance = ratio.of_median - 1;
   if (std::abs(distance) <= kOddDistance) return Oddness::none;
-  if (!place.z) return Oddness::differs;
-  if (std::abs(*place.z) <= kOddZ) return Oddness::none;
+  if (!ratio.z) return Oddness::differs;
+  if (std::abs(*ratio.z) <= kOddZ) return Oddness::none;
   return distance < 0 ? Oddness::slow : Oddness::fast;
 }
 
 }  // namespace
 
-bool Place::far() const { return odd != Oddness::none && std::abs(of_median - 1) > kFarDistance; }
+bool PeerRatio::far() const {
+  return odd != Oddness::none && std::abs(of_median - 1) > kFarDistance;
+}
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -31,8 +33,8 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-std::vector<std::optional<Place>> places(std::span<const std::optional<double>> rates) {
-  std::vector<std::optional<Place>> found(rates.size());
+std::vector<std::optional<PeerRatio>> peer_ratios(std::span<const std::optional<double>> rates) {
+  std::vector<std::optional<PeerRatio>> found(rates.size());
   std::vector<double> known;
   for (const auto& rate : rates) {
     if (rate) known.push_back(*rate);
@@ -44,10 +46,10 @@ std::vector<std::optional<Place>> places(std::span<const std::optional<double>> 
   const double mad = median(distances);
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (!rates[i]) continue;
-    Place place{.of_median = *rates[i] / center, .z = {}};
-    if (known.size() >= kFewestForZ) place.z = z_of(*rates[i], center, mad);
-    place.odd = oddness_of(place);
-    found[i] = place;
+    PeerRatio ratio{.of_median = *rates[i] / center, .z = {}};
+    if (known.size() >= kFewestForZ) ratio.z = z_of(*rates[i], center, mad);
+    ratio.odd = oddness_of(ratio);
+    found[i] = ratio;
   }
   return found;
 }

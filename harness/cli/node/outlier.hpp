@@ -26,7 +26,7 @@ inline constexpr std::size_t kFewestForZ = 8;
 enum class Oddness : std::uint8_t { none, differs, slow, fast };
 constexpr auto names_of(Oddness) { return enum_names("oddness", "ok", "differs", "SLOW", "FAST"); }
 
-struct Place {
+struct PeerRatio {
   double of_median;         // rate over the median of the rates
   std::optional<double> z;  // empty for fewer than kFewestForZ rates
   Oddness odd = Oddness::none;
@@ -35,7 +35,7 @@ struct Place {
 };
 
 // Places the rates of comparable GPUs in one row and pass; empty if a rate is missing.
-std::vector<std::optional<Place>> places(std::span<const std::optional<double>> rates);
+std::vector<std::optional<PeerRatio>> peer_ratios(std::span<const std::optional<double>> rates);
 
 // The median of at least one value: of an even number the mean of the two in the middle.
 double median(std::vector<double> values);

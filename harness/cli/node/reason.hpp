@@ -1,8 +1,11 @@
-// Why a process that measured a GPU did not end with code 0.
+// Why a process of a GPU did not end with code 0.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+
+#include "harness/cli/node/node_run.hpp"
 
 namespace ridgebench::node {
 
@@ -11,7 +14,12 @@ struct Failure {
   bool hung = false;   // its own watchdog ended it
 };
 
-// By the rows and the log in the folder of a process that ended with this code.
-Failure failure_of(const std::filesystem::path& folder, int code);
+// Name of the file in a GPU's folder that has the standard error of its processes.
+inline constexpr const char* kLog = "log.txt";
+
+// By the results in the folder of a process that ended with this code, and by its log, which begins
+// at byte `log_begin`.
+Failure failure_of(const NodeWork& work, const std::filesystem::path& folder, int code,
+                   std::uintmax_t log_begin);
 
 }  // namespace ridgebench::node

@@ -55,9 +55,9 @@ Readings readings_of(const Records& records) {
 }
 
 // Judges the GPUs of each model among themselves.
-std::vector<std::optional<Place>> places_by_model(const NodeRun& run,
-                                                  const std::vector<std::optional<double>>& rates) {
-  std::vector<std::optional<Place>> all(rates.size());
+std::vector<std::optional<PeerRatio>> peer_ratios_by_model(
+    const NodeRun& run, const std::vector<std::optional<double>>& rates) {
+  std::vector<std::optional<PeerRatio>> all(rates.size());
   std::set<std::string> models;
   for (const Gpu& gpu : run.gpus) models.insert(json_line(gpu.facts.at("model")));
   for (const std::string& model : models) {
@@ -65,7 +65,7 @@ std::vector<std::optional<Place>> places_by_model(const NodeRun& run,
     for (std::size_t i = 0; i < rates.size(); ++i) {
       if (json_line(run.gpus[i].facts.at("model")) != model) of_model[i].reset();
     }
-    const auto found = places(of_model);
+    const auto found = peer_ratios(of_model);
     for (std::size_t i = 0; i < rates.size(); ++i) {
       if (found[i]) all[i] = found[i];
     }
@@ -84,13 +84,13 @@ PassOfRow pass_of_row(const NodeRun& run, const std::vector<Records>& gpus, cons
       records, [](const Record* r) { return r != nullptr && is_power_capped(*r); });
   const bool cycles = std::ranges::all_of(
       records, [](const Record* r) { return r == nullptr || r->cycles_median; });
-  PassOfRow pass{.rates = {}, .places = {}, .in_cycles = 2 * capped > known && cycles};
+  PassOfRow pass{.rates = {}, .peer_ratios = {}, .in_cycles = 2 * capped > known && cycles};
   for (const Record* record : records) {
     pass.rates.emplace_back();
     if (record == nullptr || !record->time) continue;
     pass.rates.back() = 1 / (pass.in_cycles ? *record->cycles_median : record->time->median);
   }
-  pass.places = places_by_model(run, pass.rates);
+  pass.peer_ratios = peer_ratios_by_model(run, pass.rates);
   return pass;
 }
 

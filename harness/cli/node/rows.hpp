@@ -17,7 +17,7 @@ namespace ridgebench::node {
 struct PassOfRow {
   // 1/s; 1/cycle where `in_cycles`.
   std::vector<std::optional<double>> rates;
-  std::vector<std::optional<Place>> places;  // among the GPUs of the same model
+  std::vector<std::optional<PeerRatio>> peer_ratios;  // among the GPUs of the same model
   // The power limit lowered the clock of most GPUs. Their times differ as their power does, and
   // cycles are judged.
   bool in_cycles = false;

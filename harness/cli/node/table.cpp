@@ -21,25 +21,25 @@ constexpr std::size_t kPassWidth = 9;      // "isolated "
 constexpr std::size_t kMostOdd = 5;
 constexpr std::size_t kMostRows = 40;
 
-struct Spot {  // a row and pass of one GPU
+struct RowOfGpu {  // a row and pass of one GPU
   const RowOfNode* row = nullptr;
   Pass pass = Pass::isolated;
-  Place place{};
+  PeerRatio ratio{};
 
-  [[nodiscard]] double distance() const { return std::abs(place.of_median - 1); }
+  [[nodiscard]] double distance() const { return std::abs(ratio.of_median - 1); }
 };
 
 // Rows of one GPU, the slowest against the median first.
-std::vector<Spot> spots_of(const RowsOfNode& all, std::size_t gpu) {
-  std::vector<Spot> spots;
+std::vector<RowOfGpu> rows_of_gpu(const RowsOfNode& all, std::size_t gpu) {
+  std::vector<RowOfGpu> rows;
   for (const RowOfNode& row : all.rows) {
     for (const Pass pass : kPasses) {
-      const auto& place = row.at(pass).places[gpu];
-      if (place) spots.push_back({&row, pass, *place});
+      const auto& ratio = row.at(pass).peer_ratios[gpu];
+      if (ratio) rows.push_back({&row, pass, *ratio});
     }
   }
-  std::ranges::stable_sort(spots, {}, [](const Spot& spot) { return spot.place.of_median; });
-  return spots;
+  std::ranges::stable_sort(rows, {}, [](const RowOfGpu& row) { return row.ratio.of_median; });
+  return rows;
 }
 
 std::string percent(const std::optional<double>& share) {
@@ -60,16 +60,16 @@ std::string label_of(const RowOfNode& row, std::size_t width) {
 }
 
 // The word for a GPU: what went wrong, else the worst verdict.
-std::string state_of(const Gpu& gpu, const std::vector<Spot>& spots) {
+std::string state_of(const Gpu& gpu, const std::vector<RowOfGpu>& rows) {
   State worst = State::done;
   for (const GpuPass& pass : gpu.passes) worst = std::max(worst, pass.state);
   if (worst != State::done) return std::string(name(worst));
   Oddness odd = Oddness::none;
   bool far = false;
-  for (const Spot& spot : spots) {
+  for (const RowOfGpu& row : rows) {
     // A GPU with a slow row is slow, also if another row is fast.
-    if (odd != Oddness::slow && spot.place.odd != Oddness::none) odd = spot.place.odd;
-    far |= spot.place.odd == Oddness::slow && spot.place.far();
+    if (odd != Oddness::slow && row.ratio.odd != Oddness::none) odd = row.ratio.odd;
+    far |= row.ratio.odd == Oddness::slow && row.ratio.far();
   }
   return far ? fmt::format("{} > 6 %", name(odd)) : std::string(name(odd));
 }
@@ -116,12 +116,12 @@ std::string table_of_gpus(const NodeRun& run, const RowsOfNode& all) {
   std::vector<Texts> table{
       {"GPU", "state", "worst row", "of median", "clock", "power", "temp", "ratio"}};
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
-    const std::vector<Spot> spots = spots_of(all, i);
+    const std::vector<RowOfGpu> rows = rows_of_gpu(all, i);
     const Readings& read = all.readings[i];
-    const bool none = spots.empty();
-    table.push_back({run.gpus[i].device(), state_of(run.gpus[i], spots),
-                     none ? "" : label_of(*spots.front().row, 34),
-                     none ? "" : percent(spots.front().place.of_median),
+    const bool none = rows.empty();
+    table.push_back({run.gpus[i].device(), state_of(run.gpus[i], rows),
+                     none ? "" : label_of(*rows.front().row, 34),
+                     none ? "" : percent(rows.front().ratio.of_median),
                      with_unit(read.clock_hz, 1e6, "MHz"), with_unit(read.power_w, 1, "W"),
                      with_unit(read.temperature_c, 1, "C"), percent(median_ratio(all, i))});
   }
@@ -149,14 +149,14 @@ std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
       if (gpu.at(pass).reason.empty()) continue;
       text += fmt::format("{} {}: {}\n", gpu.device(), name(pass), printable(gpu.at(pass).reason));
     }
-    std::vector<Spot> odd = spots_of(all, i);
-    std::erase_if(odd, [](const Spot& spot) { return spot.place.odd == Oddness::none; });
-    std::ranges::stable_sort(odd, std::ranges::greater(), &Spot::distance);
+    std::vector<RowOfGpu> odd = rows_of_gpu(all, i);
+    std::erase_if(odd, [](const RowOfGpu& row) { return row.ratio.odd == Oddness::none; });
+    std::ranges::stable_sort(odd, std::ranges::greater(), &RowOfGpu::distance);
     for (std::size_t k = 0; k < std::min(odd.size(), kMostOdd); ++k) {
-      const Place& place = odd[k].place;
-      const std::string z = place.z ? fmt::format(", z {:.1f}", *place.z) : "";
+      const PeerRatio& ratio = odd[k].ratio;
+      const std::string z = ratio.z ? fmt::format(", z {:.1f}", *ratio.z) : "";
       text += shortened(fmt::format("{} {} {} at {}{}: {}", gpu.device(), name(odd[k].pass),
-                                    name(place.odd), percent(place.of_median), z,
+                                    name(ratio.odd), percent(ratio.of_median), z,
                                     label_of(*odd[k].row, kMostColumns)),
                         kMostColumns) +
               "\n";
@@ -171,8 +171,8 @@ std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
 double largest_distance(const RowOfNode& row) {
   double largest = 0;
   for (const Pass pass : kPasses) {
-    for (const auto& place : row.at(pass).places) {
-      if (place) largest = std::max(largest, std::abs(place->of_median - 1));
+    for (const auto& ratio : row.at(pass).peer_ratios) {
+      if (ratio) largest = std::max(largest, std::abs(ratio->of_median - 1));
     }
   }
   return largest;
@@ -184,12 +184,12 @@ std::string cell(const std::optional<double>& share, char mark) {
 
 std::string line_of_pass(const PassOfRow& pass) {
   std::string line;
-  for (const auto& place : pass.places) {
-    if (!place) {
+  for (const auto& ratio : pass.peer_ratios) {
+    if (!ratio) {
       line += cell({}, ' ');
       continue;
     }
-    line += cell(place->of_median, place->odd == Oddness::none ? ' ' : place->far() ? '!' : '*');
+    line += cell(ratio->of_median, ratio->odd == Oddness::none ? ' ' : ratio->far() ? '!' : '*');
   }
   return line;
 }
@@ -233,7 +233,7 @@ std::string table_of_rows(const NodeRun& run, const RowsOfNode& all) {
 std::string rule_of(const RowsOfNode& all) {
   const bool judged = std::ranges::any_of(all.rows, [](const RowOfNode& row) {
     return std::ranges::any_of(row.passes, [](const PassOfRow& pass) {
-      return std::ranges::any_of(pass.places, [](const auto& p) { return p && p->z; });
+      return std::ranges::any_of(pass.peer_ratios, [](const auto& p) { return p && p->z; });
     });
   });
   const std::string limits = fmt::format("* more than {:g} %, ! more than {:g} % from the median",

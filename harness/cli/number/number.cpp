@@ -158,7 +158,8 @@ void add_number_command(CLI::App& app) {
   command
       ->add_option(
           "--format", state->format,
-          "One format, fp4 (also nvfp4, mxfp4) too; default: all, or those with as many bits")
+          "One format, fp4 (also nvfp4, mxfp4), mxfp8, and of scales ue8m0 and ue4m3 too; default: "
+          "all but those of scales, or those with as many bits")
       ->check(not_empty())
       ->type_name("FORMAT");
   CLI::Option* const source =

@@ -66,7 +66,7 @@ void add_work(CLI::App& app, TimeOptions<Question>& options) {
 
 template <class Question>
 void resolve_work(TimeOptions<Question>& options) {
-  options.question.format = parse_format_pair(options.format);
+  options.question.format = parse_measured_format(options.format);
   if (options.model.empty()) return;
   const Transformer model = open_transformer(options.model);
   print_model_warnings(model);
@@ -200,7 +200,7 @@ void add_plan_transfer(CLI::App& plan) {
   };
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("transfer", "Compute how long bytes take over a link");
-  add_number(app, "--bytes", state->bytes, "Bytes: 140G")->required();
+  add_number(app, "--bytes", state->bytes, "Bytes: 140G", bytes_of)->required();
   add_link(app, state->link)
       ->required()
       ->description("byte/s such as 50G, a results directory with copies of a GPU, or " +

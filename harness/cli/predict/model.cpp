@@ -100,7 +100,6 @@ std::optional<std::string> note_on_states(const std::map<PowerState, int>& state
 nlohmann::ordered_json answer(const ModelOptions& options) {
   const Operation& matmul = Registry::instance().operation("matmul");
   const Transformer model = open_transformer(options.config);
-  if (options.output.csv()) print_model_warnings(model);
   const FormatPair products = format_of_products(matmul, options.format);
   const TransformerQuestion question{
       .batches = counts_of("--batch", options.batches, kMostTokens),
@@ -131,6 +130,7 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
     return found->second.seconds;
   };
   nlohmann::ordered_json reply = predict_transformer(matmul, model, question, roofs, achieved);
+  if (options.output.csv()) print_warnings(reply["warnings"].get<std::vector<std::string>>());
   if (const auto note = note_on_states(states)) reply["notes"].push_back(*note);
   if (times.of_step() && !any) {
     reply["notes"].push_back(
@@ -162,22 +162,27 @@ void add_predict_model_command(CLI::App& predict) {
   command->add_option("--format", options->format, "Format of the matrix products' inputs")
       ->capture_default_str()
       ->type_name("FORMAT");
-  command
-      ->add_option(
-          "--weights", options->weights,
-          "Format in which the linear layers but lm_head are stored, if it is another: fp8, "
-          "int8, mxfp8, nvfp4, mxfp4, int4 (128 share a scale)")
-      ->check(not_empty())
-      ->type_name("FORMAT");
-  command
-      ->add_option(
-          "--cache", options->cache,
-          "Format of keys and values in the cache, if it is another: fp8, int8, nvfp4, int4")
-      ->check(not_empty())
-      ->type_name("FORMAT");
+  CLI::Option* weights =
+      command
+          ->add_option(
+              "--weights", options->weights,
+              "Format in which the linear layers but lm_head are stored, if it is another: fp8, "
+              "int8, mxfp8, nvfp4, mxfp4, int4 (128 share a scale)")
+          ->check(not_empty())
+          ->type_name("FORMAT");
+  CLI::Option* cache =
+      command
+          ->add_option(
+              "--cache", options->cache,
+              "Format of keys and values in the cache, if it is another: fp8, int8, nvfp4, int4")
+          ->check(not_empty())
+          ->type_name("FORMAT");
   CLI::Option* training =
-      command->add_flag("--training", options->training,
-                        "A training step of batch x context tokens instead of prefill and decode");
+      command
+          ->add_flag("--training", options->training,
+                     "A training step of batch x context tokens instead of prefill and decode")
+          ->excludes(weights)
+          ->excludes(cache);
   add_optimizer(*command, options->state)->needs(training);
   CLI::Option* precision = add_precision(*command, options->state)->needs(training);
   CLI::Option* ranks =

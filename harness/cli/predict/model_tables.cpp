@@ -48,7 +48,7 @@ std::string tokens_text(double tokens_per_s) {
 }
 
 std::string percent(const ordered_json& share) {
-  return fmt::format("{:.1f} %", 100 * share.get<double>());
+  return share.is_null() ? "-" : fmt::format("{:.1f} %", 100 * share.get<double>());
 }
 
 // The first row holds the heads of the columns. Times and work are those of one layer.
@@ -68,7 +68,7 @@ std::vector<Texts> table_of(const ordered_json& phase) {
                 row["intensity_flop_per_byte"].is_null()
                     ? "-"
                     : fmt::format("{:.4g}", row["intensity_flop_per_byte"].get<double>()),
-                row["bound"].get<std::string>(),
+                row["bound"].is_null() ? "-" : row["bound"].get<std::string>(),
                 in_unit(row["time_lower_bound_s"], "s"),
                 percent(row["share"])};
     if (measured) cells.push_back(in_unit(row["achieved_s"], "s"));

@@ -65,8 +65,10 @@ std::vector<std::string> notes_of(const ordered_json& prediction) {
 std::string shape_text(const ordered_json& sizes) {
   std::string text;
   for (const auto& [dimension, size] : sizes.items()) {
-    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", dimension,
-                        size.is_string() ? size.get<std::string>() : json_line(size));
+    std::string value = size.is_string() ? size.get<std::string>() : json_line(size);
+    // An attribute, as an id has it: skew:1.
+    if (size.is_number_float()) value = fmt::format("{}", size.get<double>());
+    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", dimension, value);
   }
   return text;
 }

@@ -59,13 +59,28 @@ ordered_json solution_of(const PredictOptions& options) {
 // "memory-bound up to n = 886, compute-bound from n = 887 on".
 std::string found_text(const ordered_json& solution) {
   const auto dimension = solution["dimension"].get<std::string>();
-  const ordered_json& from = solution["smallest_compute_bound"];
-  const ordered_json& below = solution["largest_memory_bound"];
-  if (from.is_null() && below.is_null()) return "cannot be decided, because the peak is unknown";
-  if (from.is_null()) return fmt::format("never compute-bound, whatever {} is", dimension);
-  if (below.is_null()) return fmt::format("compute-bound from {} = 1 on", dimension);
-  return fmt::format("memory-bound up to {0} = {1}, compute-bound from {0} = {2} on", dimension,
-                     below.get<std::int64_t>(), from.get<std::int64_t>());
+  const auto size = [&](const char* key) {
+    return fmt::format("{} = {}", dimension, solution[key].get<std::int64_t>());
+  };
+  const bool compute = !solution["smallest_compute_bound"].is_null();
+  if (!compute && solution["largest_memory_bound"].is_null()) {
+    return "cannot be decided, because the peak is unknown";
+  }
+  if (!compute && solution["largest_compute_bound"].is_null()) {
+    return fmt::format("never compute-bound, whatever {} is", dimension);
+  }
+  const char* const limit = compute ? "compute" : "memory";
+  const char* const other = compute ? "memory" : "compute";
+  const std::string from =
+      fmt::format("{}-bound from {} on", limit,
+                  size(compute ? "smallest_compute_bound" : "smallest_memory_bound"));
+  const char* const below = compute ? "largest_memory_bound" : "largest_compute_bound";
+  if (solution[below].is_null()) return from;
+  if (solution["alternates_from"].is_null()) {
+    return fmt::format("{}-bound up to {}, {}", other, size(below), from);
+  }
+  return fmt::format("{}-bound below {}, both in turn up to {}, {}", other, size("alternates_from"),
+                     size(below), from);
 }
 
 std::string solution_text(const ordered_json& solution) {

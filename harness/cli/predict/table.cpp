@@ -75,7 +75,7 @@ ordered_json predicted(const TableRow& row, const Operation& operation, FormatPa
 ordered_json answer(const TableOptions& options) {
   const std::int64_t n = count_of("--n", options.n, kMostSide);
   const std::int64_t m = options.m.empty() ? n : count_of("--m", options.m, kMostSide);
-  const FormatPair format = parse_format_pair(options.format);
+  const FormatPair format = parse_measured_format(options.format);
   const Roofs roofs = open_roofs(options.device);
   ordered_json rows = ordered_json::array();
   ordered_json notes = ordered_json::array();

@@ -1,8 +1,5 @@
 #include "harness/cli/run/measure_plan.hpp"
 
-#include <omp.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "harness/cli/doctor/conditions.hpp"
@@ -15,16 +12,6 @@
 #include "harness/results/files/resume.hpp"
 
 namespace ridgebench {
-namespace {
-
-// Leaves the host's other threads to the processes that run at the same time, and stops until they
-// begin. Returns the seconds.
-double wait_for_start(int together) {
-  omp_set_num_threads(std::max(1, omp_get_max_threads() / together));
-  return stop_until_continued();
-}
-
-}  // namespace
 
 ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
                       const std::vector<std::unique_ptr<Device>>& devices, const Stopwatch& clock) {
@@ -41,7 +28,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   std::vector<Record> finished;
   if (settings.resume) {
     continue_run(environment, settings.folder.string());
-    if (settings.retry) directory.drop({Status::failed, Status::suspect});
+    if (settings.retry) directory.drop(kRetried);
     finished = read_records(settings.folder.string());
   } else {
     warn_of_budget(plan, request.budget_s);
@@ -57,7 +44,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   campaign.count_from(clock);
   campaign.count_spent(settings.spent_s);
   if (settings.take_turns) campaign.take_turns();
-  if (settings.together > 0) campaign.count_spent(-wait_for_start(settings.together));
+  campaign.count_spent(-wait_for_start(settings.together));
   catch_crashes(settings.after_a_crash);
   run_cases(campaign, directory, settings.flags, settings.junit);
   add_doubts(environment, campaign.doubts());

@@ -12,6 +12,8 @@
 #include "harness/base/terminal.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/machine_facts.hpp"
+#include "harness/cli/node/options.hpp"
+#include "harness/cli/node/soak_node.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/options/case_options.hpp"
 #include "harness/cli/print_json.hpp"
@@ -20,8 +22,10 @@
 #include "harness/cli/soak/table.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/signals.hpp"
+#include "harness/measure/turns.hpp"
 #include "harness/measure/watchdog.hpp"
 #include "harness/results/environment.hpp"
+#include "harness/results/outcome.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/number.hpp"
 
@@ -50,6 +54,7 @@ struct SoakOptions {
   bool stop_on_fault = false;
   bool dry_run = false;
   bool json = false;
+  NodeOptions node;
 };
 
 ExitCode print(const SoakReport& report, bool json) {
@@ -71,21 +76,26 @@ SoakSettings settings_of(const SoakOptions& options, const Device& device) {
                         .stop_on_fault = options.stop_on_fault};
   if (!options.memory.empty()) {
     settings.memory_share = fraction_of("--memory", options.memory);
-    if (settings.memory_share > kLargestMemoryShare) {
-      throw UsageError(fmt::format("--memory is {}; allowed: 0 to 95 %", options.memory));
+    if (settings.memory_share <= 0 || settings.memory_share > kLargestMemoryShare) {
+      throw UsageError(fmt::format("--memory is {}; allowed: above 0, up to 95%", options.memory));
     }
   }
-  if (!options.slow.empty()) settings.slow_share = fraction_of("--slow", options.slow);
+  if (!options.slow.empty()) {
+    settings.slow_share = fraction_of("--slow", options.slow);
+    if (*settings.slow_share < 0) {
+      throw UsageError(fmt::format("--slow is {}; allowed: 0 or more, such as 10%", options.slow));
+    }
+  }
   return settings;
 }
 
-// One device: each has a soak of its own, and all may run at the same time.
+// One device: a soak of several has a process for each.
 std::unique_ptr<Device> open_soaked(const std::string& selection) {
   std::vector<std::unique_ptr<Device>> devices = open_devices(selection);
   if (devices.size() == 1) return std::move(devices.front());
   throw UsageError(
-      fmt::format("a soak takes one device, and here are {}; allowed: --device {}, and a process "
-                  "for each of the others at the same time",
+      fmt::format("a soak takes one device, and here are {}; allowed: --device {}, or "
+                  "--concurrent for every GPU",
                   devices.size(), devices.front()->name()));
 }
 
@@ -107,10 +117,7 @@ void soak(Device& device, const std::vector<Case>& cases, const SoakSettings& se
   };
   Watchdog watchdog([&] {
     end_hung(directory,
-             {{"event", "left_out"},
-              {"id", "a launch"},
-              {"reason", "it did not return: hung"},
-              {"wrong", true}},
+             {{"event", "left_out"}, {"id", "a launch"}, {"reason", kHungReason}, {"wrong", true}},
              "events");
   });
   watchdog.start(std::chrono::duration<double>(kHung_s));
@@ -121,8 +128,21 @@ void soak(Device& device, const std::vector<Case>& cases, const SoakSettings& se
   watchdog.stop();
 }
 
+ExitCode read_log(const SoakOptions& options) {
+  if (holds_node(options.read)) return read_soak_node(options.read, options.json);
+  return print(read_soak(options.read), options.json);
+}
+
 ExitCode run_soak(const SoakOptions& options, const std::vector<std::string>& command_line) {
-  if (!options.read.empty()) return print(read_soak(options.read), options.json);
+  if (!options.read.empty()) return read_log(options);
+  if (options.node.concurrent) {
+    return soak_node({.device = options.device,
+                      .out = options.out,
+                      .budget_s = {},
+                      .limit_s = options.node.hang_limit_s,
+                      .dry_run = options.dry_run},
+                     options.json, command_line);
+  }
   const Stopwatch clock;
   std::vector<std::unique_ptr<Device>> devices;
   devices.push_back(open_soaked(options.device));
@@ -150,6 +170,7 @@ ExitCode run_soak(const SoakOptions& options, const std::vector<std::string>& co
                              false, kSoakFile);
   note_without_lock(directory);
   directory.write_environment(environment);
+  static_cast<void>(wait_for_start(options.node.together));
   SoakReport report;
   try {
     soak(device, cases, settings, directory, report);
@@ -200,11 +221,13 @@ void add_soak_command(CLI::App& app, const std::vector<std::string>& command_lin
   command->add_option("--out", options->out, "Results folder; default: results/local/<time>")
       ->check(not_empty())
       ->type_name("DIR");
-  command
-      ->add_option("--read", options->read,
-                   "Print what the log of a folder adds up to, and launch nothing")
-      ->check(not_empty())
-      ->type_name("DIR");
+  CLI::Option* read =
+      command
+          ->add_option("--read", options->read,
+                       "Print what the log of a folder adds up to, and launch nothing")
+          ->check(not_empty())
+          ->type_name("DIR");
+  add_node_options(*command, options->node, node::kSoakWork, {read});
   command->add_flag("--dry-run", options->dry_run, "Print the kernels, and launch nothing");
   command->add_flag("--json", options->json, "Print strict JSON");
   command->footer(

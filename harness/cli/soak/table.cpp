@@ -44,10 +44,28 @@ std::string soak_verdict(const SoakReport& report) {
   const std::string found =
       report.mismatches() == 0
           ? "no wrong bits"
-          : fmt::format("WRONG: {} in {} ", counted(static_cast<std::size_t>(bits), "wrong bit"),
+          : fmt::format("WRONG: {} in {}", counted(static_cast<std::size_t>(bits), "wrong bit"),
                         counted(static_cast<std::size_t>(report.mismatches()), "mismatch"));
   return fmt::format("{} in {} that were compared, in {:.3g} min", printable(found),
                      with_unit(bytes, "B"), report.elapsed_s() / 60);
+}
+
+std::string soak_failure(const SoakReport& report) {
+  std::string text = soak_verdict(report);
+  if (const auto& faults = report.faults(); !faults.empty()) {
+    const std::size_t more = faults.size() - 1;
+    text += fmt::format("; {}{}", printable(faults.front()),
+                        more == 0 ? "" : fmt::format(" and {} more", more));
+  }
+  for (const std::string& what : report.left_out()) {
+    text += fmt::format("; left out {}", printable(what));
+  }
+  for (const SoakCount& count : report.counts()) {
+    if (report.is_slow(count)) {
+      text += fmt::format("; {} is {}", printable(count.id), slower_text(report, count));
+    }
+  }
+  return text;
 }
 
 std::string soak_text(const SoakReport& report) {

@@ -13,4 +13,8 @@ std::string soak_text(const SoakReport& report);
 // The verdict: "no wrong bits in 12 TB that were compared, in 30 min".
 std::string soak_verdict(const SoakReport& report);
 
+// The verdict, then the first fault of the device, each kernel that was left out, and each that is
+// slow, in one line.
+std::string soak_failure(const SoakReport& report);
+
 }  // namespace ridgebench

@@ -93,7 +93,7 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
   EarlierCeilings ceilings = read_ceilings(environment_request, devices, command_line);
   if (options.dry_run) {
     print(planned.record, free_bytes, options.json);
-    return ExitCode::fine;
+    return step_fits(planned.record, free_bytes) ? ExitCode::fine : ExitCode::row_failed;
   }
   static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder
   if (ceilings.unusable.empty()) {

@@ -22,8 +22,8 @@ std::string share(std::optional<double> part, std::optional<double> whole) {
 }
 
 std::string free_text(const StepRecord& r, double free_bytes) {
-  const bool fits = static_cast<double>(r.arena_bytes) <= free_bytes;
-  return fmt::format("; {} are free{}", with_unit(free_bytes, "B"), fits ? "" : ": too little");
+  return fmt::format("; {} are free{}", with_unit(free_bytes, "B"),
+                     step_fits(r, free_bytes) ? "" : ": too little");
 }
 
 // By how much more memory the process or the GPU had in use after the first step.
@@ -101,6 +101,10 @@ std::string rates_text(const StepRecord& r) {
 }
 
 }  // namespace
+
+bool step_fits(const StepRecord& record, double free_bytes) {
+  return static_cast<double>(record.arena_bytes) <= free_bytes;
+}
 
 std::string step_text(const StepRecord& r, std::optional<double> free_bytes) {
   std::string text = fmt::format("{}\n{}", printable(r.id), memory_text(r, free_bytes));

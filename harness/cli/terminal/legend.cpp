@@ -17,18 +17,14 @@ constexpr int kBetweenCells = 2;
 constexpr int kFewestCells = 4;
 constexpr int kMostOfFormat = 17;  // fp8_e4m3xfp8_e5m2
 constexpr std::string_view kLegendHead = "roof";
-constexpr std::string_view kRaisedText = "above its measured roof";
+constexpr std::string_view kRaisedText = "raised its roof";
 const std::string kDoubtMark = "~";  // as in figures
 
 // The cells of a line.
 struct LegendCells {
   std::string name, format, rate, share;
-  bool above_roof = false;
+  bool raised = false;
 };
-
-bool above_roof(const RooflinePoint& point) {
-  return point.share_of_roof.value_or(0) > 1 + kRoofMargin;
-}
 
 // A share within the margin of the roof counts as 1. A file may hold one of any size.
 std::string share_text(double share) {
@@ -42,7 +38,7 @@ LegendCells cells_of(const RooflinePoint& point) {
           .format = fitted_text(point.format_name, kMostOfFormat),
           .rate = with_unit(point.flops_per_s, "FLOP/s"),
           .share = share ? (point.doubted ? kDoubtMark : "") + share_text(*share) : "-",
-          .above_roof = above_roof(point)};
+          .raised = point.raised_its_roof};
 }
 
 // The widths of the columns that hold them.
@@ -61,7 +57,7 @@ struct Columns {
       widen(format, cells.format);
       widen(rate, cells.rate);
       widen(share, cells.share);
-      marks = marks || cells.above_roof;
+      marks = marks || cells.raised;
     }
   }
   // Cuts the name or, where it has a line of its own, the format.
@@ -80,13 +76,13 @@ std::string detail_text(const LegendCells& cells, const Columns& columns) {
   std::string text =
       fmt::format("{:<{}}  {:>{}}  {:>{}}", fitted_text(cells.format, columns.format),
                   columns.format, cells.rate, columns.rate, cells.share, columns.share);
-  if (columns.marks) text += cells.above_roof ? kRaised.ascii : ' ';
+  if (columns.marks) text += cells.raised ? kRaised.ascii : ' ';
   return text;
 }
 
 std::vector<std::string> extra_lines(const RooflinePicture& picture) {
   std::vector<std::string> texts;
-  if (std::ranges::any_of(picture.points, above_roof)) {
+  if (std::ranges::any_of(picture.points, &RooflinePoint::raised_its_roof)) {
     texts.push_back(fmt::format("{} {}", kRaised.ascii, kRaisedText));
   }
   if (std::ranges::any_of(picture.points, &RooflinePoint::doubted)) {

@@ -6,9 +6,11 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
+#include "harness/results/judged/judged.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
@@ -27,6 +29,7 @@ RooflinePoint point_of(const Record& r, const Doubts& doubts) {
           .name = fmt::format("{} {}", r.op, r.technique),
           .format_name = r.format.name(),
           .share_of_roof = r.fraction_of_measured_roof,
+          .raised_its_roof = r.flagged(kAboveRoof),
           .doubted = doubts.rows.contains(r.id)};
 }
 
@@ -173,13 +176,16 @@ RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
 
 std::vector<RooflinePicture> read_pictures(const std::string& directory, std::string_view device) {
   const std::vector<Record> records = read_records(directory);
-  const Standing standing = read_standing(directory, records);
+  Standing standing;
+  const JudgedRun judged = judge(directory, records, [&](std::span<const Record> at_raised_roofs) {
+    return standing = read_standing(directory, at_raised_roofs);
+  });
   std::vector<RooflinePicture> pictures;
   for (const MeasuredDevice& measured : read_devices(directory)) {
     if (!device.empty() && measured.name != device) continue;
-    std::vector<Record> rows = records;
+    std::vector<Record> rows = judged.records;
     std::erase_if(rows, [&](const Record& r) { return r.device != measured.name; });
-    const Roofs roofs = roofs_of(directory, measured, rows);
+    const Roofs roofs = roofs_of(directory, measured, records);
     RooflinePicture picture =
         picture_of(fmt::format("Roofline of {} ({}){}", measured.model, measured.name,
                                standing.why_unfinished ? ", interrupted run" : ""),

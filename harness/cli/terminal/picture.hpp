@@ -15,7 +15,8 @@ namespace ridgebench {
 // Returns the picture of a device: the best verified row of each operation in one format, or in as
 // many formats as kMostPoints leaves room for, and the other verified rows as dots. Only steady
 // rows count, where there are any, and a row that may not head anything comes last. The bandwidth
-// is the one by which `predict` judges the point of the highest intensity.
+// is the one by which `predict` judges the point of the highest intensity. A share of the roof is
+// the one of the record: rows of a folder come from judge(), at the roofs that faster rows raised.
 RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
                            const std::vector<Record>& records, const Standing& standing = {});
 

@@ -30,7 +30,8 @@ struct RooflinePoint {
   std::string name = {};         // operation and technique
   std::string format_name = {};  // of a mixed pair too
   std::optional<double> share_of_roof = std::nullopt;
-  bool doubted = false;  // the roof moved during the run
+  bool raised_its_roof = false;  // it was faster than a ceiling
+  bool doubted = false;          // the roof moved during the run
 };
 
 // All rates are positive. Texts may come from files and hold anything.

@@ -66,7 +66,10 @@ void with_type(Format format, F f) {
       return f(static_cast<const double*>(nullptr));
     case Format::int32:
     case Format::int8:
-      throw std::logic_error("whole numbers are compared by their bits");
+    case Format::ue8m0:
+    case Format::fp4_e2m1:
+      throw std::logic_error(
+          "whole numbers, scales and pairs of numbers are compared by their bits");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "harness/device/isolated/kernel_server.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <optional>
@@ -11,6 +12,7 @@
 #include "harness/device/isolated/rows_of_sets.hpp"
 #include "harness/device/isolated/wire.hpp"
 #include "harness/device/open_devices.hpp"
+#include "kernels/common/error.hpp"
 #include "kernels/common/reference/batched.hpp"
 
 namespace ridgebench {
@@ -103,7 +105,20 @@ nlohmann::json KernelServer::of_operation(const Json& command) const {
     return o.ceiling->most_per_clock(wire::machine(command.at("machine")),
                                      format_of_command(command));
   }
+  if (what == "reference") return reference(o, command);
   const Shape shape = wire::shape(command.at("shape"));
+  try {
+    return of_shape(o, what, shape, command);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw UsageError(
+        fmt::format("{} of {} at {} failed: {}", what, o.name, shape.text(), error.what()));
+  }
+}
+
+nlohmann::json KernelServer::of_shape(const Operation& o, const std::string& what,
+                                      const Shape& shape, const Json& command) {
   if (what == "flops") return o.flops(shape);
   if (what == "operands") return wire::of(o.operands(shape, format_of_command(command)));
   if (what == "row_length") return o.row_length(shape);
@@ -111,8 +126,7 @@ nlohmann::json KernelServer::of_operation(const Json& command) const {
   if (what == "special") return o.special(shape);
   if (what == "refuses") return json_of(o.refuses(shape));
   if (what == "traffic") return o.traffic(shape, format_of_command(command));
-  if (what == "reference") return reference(o, command);
-  throw std::runtime_error("an unknown function of an operation: " + what);
+  throw std::runtime_error("an unknown function");
 }
 
 nlohmann::json KernelServer::reference(const Operation& operation, const Json& command) const {

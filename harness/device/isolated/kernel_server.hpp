@@ -48,6 +48,8 @@ class KernelServer {
 
   [[nodiscard]] Json describe() const;
   [[nodiscard]] Json of_operation(const Json& command) const;
+  static Json of_shape(const Operation& operation, const std::string& what, const Shape& shape,
+                       const Json& command);
   [[nodiscard]] const Implementation& implementation(const Json& command) const;
   Json of_implementation(const Json& command);
   Json reference(const Operation& operation, const Json& command) const;

@@ -17,7 +17,8 @@ int number_of(Format format) { return static_cast<int>(format); }
 Format format_of(const Json& json) {
   const auto number = json.get<std::uint64_t>();
   const auto format = static_cast<Format>(number);
-  if (number < kFormats.size() || number == static_cast<std::uint64_t>(Format::int32)) {
+  if (number < kFormats.size() || number == static_cast<std::uint64_t>(Format::fp4_e2m1) ||
+      (number <= 0xff && for_operands_only(format))) {
     return format;
   }
   throw std::runtime_error("an unknown format");

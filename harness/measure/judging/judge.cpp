@@ -68,7 +68,8 @@ void add_conversions(RecordedRoof& roof, const Case& c, const Problem& problem,
     if (operand.format == arithmetic.a) continue;
     const bool read = operand.access == Access::read;
     const auto kind = std::pair(read ? Resource::widen : Resource::narrow, operand.format);
-    numbers[kind] += static_cast<double>(operand.used_elements());
+    const std::int64_t count = operand.used_elements() * info(operand.format).numbers();
+    numbers[kind] += static_cast<double>(count);
   }
   for (const auto& [kind, count] : numbers) {
     add_special(roof, count, roofs.conversion_roof(kind.first, kind.second));

@@ -181,13 +181,14 @@ void NewInputs::restore() {
   for (std::size_t set = chosen_.first; set < chosen_.first + chosen_.count; ++set) {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const Operand& operand = operands_[i];
-      RandomStream from = buffers_->values(set, i);
       if (saved < saved_count_ && operand.access == Access::read) {
         device_->memory().write(
             all_[set][i], {(*saved_)[saved++].data(), static_cast<std::size_t>(operand.bytes())});
       } else if (operand.access == Access::updated || (fresh() && changes(i))) {
-        device_->memory().fill(all_[set][i], operand.elements, operand.format, from);
+        device_->memory().fill(all_[set][i], operand.elements, operand.format,
+                               buffers_->values(set, i));
       } else if (changes(i)) {
+        RandomStream from = buffers_->values(set, i);
         from.first += block_->first;
         device_->memory().fill(block_data(all_[set][i]), block_->elements, operand.format, from);
       }

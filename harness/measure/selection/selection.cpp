@@ -45,6 +45,7 @@ Selection::Selection(const CaseNames& names, const Registry& registry) {
       throw UsageError(fmt::format("'{}': {}", line.substr(0, 200), error.what()));
     }
   }
+  if (!names.shapes.empty()) require_shapes();
   std::vector<const Operation*> chosen;
   for (const auto& operation : registry.operations()) {
     if (!operation->ceiling && has(*operation)) chosen.push_back(operation.get());
@@ -74,6 +75,16 @@ void Selection::add_shapes(const std::string& line, const Registry& registry) {
   }
   if (all.size() > kMostShapes) {
     throw UsageError(fmt::format("{}: more than {} shapes", operation.name, kMostShapes));
+  }
+}
+
+void Selection::require_shapes() const {
+  for (const std::string& name : operations_) {
+    if (!shapes_.contains(name)) {
+      throw UsageError(fmt::format(
+          "no shape of operation {} is given; allowed: shapes of each operation that is named",
+          name));
+    }
   }
 }
 

@@ -41,6 +41,8 @@ class Selection {
   };
 
   void add_shapes(const std::string& line, const Registry& registry);
+  // Throws UsageError if an operation was named, and no shape of it.
+  void require_shapes() const;
 
   std::set<std::string, std::less<>> operations_;
   std::set<std::string, std::less<>> techniques_;

@@ -142,6 +142,7 @@ void Soak::verify_units() {
   std::erase_if(units_, [&](const std::unique_ptr<SoakUnit>& unit) {
     const std::optional<LeftOut> failure = stop_() ? std::nullopt : verify(*unit);
     if (failure) log_left_out(*failure);
+    if (!failure && !stop_()) log_progress();  // others see that the process goes on
     return failure.has_value();
   });
   for (const auto& unit : units_) {

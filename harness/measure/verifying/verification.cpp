@@ -27,19 +27,21 @@ double tolerance(const Implementation& implementation, const Shape& shape, Forma
 
 namespace {
 
-// Returns true if an element may change `largest`: its error is larger, or it may be the first that
-// is not exact. Most blocks have none, and this loop runs in vectors.
+// Returns true if an element may change `largest`: its error is larger, it may be the first that is
+// not exact, or its reference is unknown. Most blocks have none, and this loop runs in vectors.
 bool matters(const Tolerance& tolerance, std::span<const double> values,
              std::span<const Expected> expected, const Largest& largest) {
   int differs = 0;
   int larger = 0;
-#pragma omp simd reduction(| : differs, larger)
+  int unknown = 0;
+#pragma omp simd reduction(| : differs, larger, unknown)
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double deviation = std::abs(values[i] - expected[i].value);
     differs |= deviation == 0 ? 0 : 1;  // 1 for NaN, as in the next line
     larger |= deviation <= largest.error * tolerance(expected[i]) ? 0 : 1;
+    unknown |= is_comparable(expected[i]) ? 0 : 1;
   }
-  return larger != 0 || (differs != 0 && largest.exact) || largest.elements == 0;
+  return larger != 0 || unknown != 0 || (differs != 0 && largest.exact) || largest.elements == 0;
 }
 
 // Compares elements of an output, the first of which is `first`.
@@ -54,6 +56,7 @@ void compare_block(const Tolerance& tolerance, View output, std::int64_t first,
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Expected& e = expected[i];
+    if (!is_comparable(e)) largest.unknown = e;
     // rounded() overflows as a correct kernel does, so an output that overflowed may be exact.
     const bool exact = values[i] == e.value || values[i] == rounded(e.value, output.format);
     const double error = exact ? 0 : std::abs(values[i] - e.value);

@@ -1,9 +1,14 @@
 // The worst of many comparisons of outputs with their references.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "harness/device/own_work.hpp"
@@ -16,12 +21,21 @@ namespace ridgebench {
 // Elements that a thread compares at once. They fit into a first-level cache.
 inline constexpr std::int64_t kComparedBlock = 1024;
 
+// True if an output can be compared with the reference: its value is finite, and its norm is a
+// finite number from 0.
+inline bool is_comparable(Expected expected) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  return std::abs(expected.value) <= kLargest && expected.norm >= 0 && expected.norm <= kLargest;
+}
+
 // The worst of several comparisons.
 struct Largest {
   double error = 0;  // over its tolerance
   double tolerance = 0;
   std::int64_t elements = 0;
   bool exact = true;
+  std::optional<Expected> unknown =
+      std::nullopt;  // a reference that no output can be compared with
 
   void add(double deviation, double allowed, bool is_exact) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -40,10 +54,12 @@ struct Largest {
     }
     elements += other.elements;
     exact = exact && other.exact;
+    if (!unknown) unknown = other.unknown;
   }
 };
 
-// Calls compare_at(block, largest) for each of `blocks`, on all threads.
+// Calls compare_at(block, largest) for each of `blocks`, on all threads. Throws std::runtime_error
+// for a reference that no output can be compared with.
 template <class F>
 Verification largest_of(std::int64_t blocks, F compare_at) {
   const OwnWork own;
@@ -56,6 +72,11 @@ Verification largest_of(std::int64_t blocks, F compare_at) {
   }
   Largest all;
   for (const Largest& one : each) all.add(one);
+  if (all.unknown) {
+    const auto text = [](double x) { return std::isnan(x) ? "nan" : fmt::format("{}", x); };
+    throw std::runtime_error(fmt::format("the reference gives {} with norm {} for an element",
+                                         text(all.unknown->value), text(all.unknown->norm)));
+  }
   return {
       .error = all.error, .tolerance = all.tolerance, .elements = all.elements, .exact = all.exact};
 }

@@ -177,15 +177,15 @@ void add_neighbours(const RowFacts& facts, std::vector<Cause>& to) {
                   .evidence = "the CPU quota of a control group stopped the process",
                   .remedy = "measure with a larger quota, or with fewer threads"});
   }
+  const bool host = r.device == "cpu";  // a simulated device also has the back end of a host
   for (const RunCondition& condition : *facts.conditions) {
-    const bool own =
-        condition.device.empty() ? r.backend == Backend::cpu : condition.device == r.device;
+    const bool own = condition.device.empty() ? host : condition.device == r.device;
     if (!own || condition.code == "fill") continue;  // the fill is not of the machine
     to.push_back({.code = condition.code,
                   .evidence = condition.text,
                   .remedy = "ridgebench doctor prints the remedy"});
   }
-  if (r.backend == Backend::cpu && facts.device->stolen_share.value_or(0) > kSmallShare) {
+  if (host && facts.device->stolen_share.value_or(0) > kSmallShare) {
     to.push_back({.code = "stolen",
                   .factor = 1 / (1 - std::min(0.99, *facts.device->stolen_share)),
                   .evidence = fmt::format("the hypervisor took {:.0f} % of the processors' time",

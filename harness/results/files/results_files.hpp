@@ -12,6 +12,9 @@ inline constexpr std::string_view kDuelsFile = "duels.jsonl";
 inline constexpr std::string_view kStepFile = "step.jsonl";
 inline constexpr std::string_view kSoakFile = "soak.jsonl";
 
+// Describes a run or a soak over all GPUs of a node, which has a results folder for each.
+inline constexpr std::string_view kNodeFile = "node.json";
+
 struct ResultsFile {
   std::string_view name;
   std::string_view holds;

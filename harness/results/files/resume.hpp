@@ -2,12 +2,17 @@
 // the same variables, may: the earlier rows and the new ones share one environment.json.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/results/environment.hpp"
+#include "harness/results/record.hpp"
 
 namespace ridgebench {
+
+// The rows that `run --resume --retry` measures again.
+inline constexpr std::initializer_list<Status> kRetried{Status::failed, Status::suspect};
 
 // The request of the run in the folder. Throws UsageError.
 RunRequest read_request(const std::string& results_directory);

@@ -11,13 +11,13 @@
 #include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/results/files/whole_file.hpp"
+#include "harness/results/verify/checksums.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
 namespace {
 
-constexpr const char* kSumsFile = "SHA256SUMS";
 constexpr const char* kProgram = "ssh-keygen";
 constexpr int kMissing = 127;
 constexpr int kUnreadable = 126;

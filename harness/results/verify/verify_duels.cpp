@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "harness/results/duel_record.hpp"
 #include "harness/results/results_directory.hpp"
@@ -45,38 +46,15 @@ bool is_younger(std::string_view place) {
          place.find(".energy_ci_") != place.npos;
 }
 
-// Compares a stored record with the one that follows.
-class Comparison {
- public:
-  Comparison(Checker& check, bool version_1) : check_(&check) {
-    if (version_1) lacks_ = newer_keys();
-    lacks_.insert("probes");  // of a row's verification, and younger than version 2
-  }
-
-  // `key` is the place of both values, such as short.seconds.ratio.
-  void compare(const ordered_json& stored, const ordered_json& follows, const std::string& key) {
-    if (stored.is_object() && follows.is_object()) {
-      for (const auto& [name, value] : follows.items()) {
-        const std::string place = key.empty() ? name : fmt::format("{}.{}", key, name);
-        const bool known = stored.contains(name);
-        const bool may_lack = lacks_.contains(name) || is_younger(place);
-        check_->require(known || may_lack, place + " is missing");
-        if (known && !(stored.at(name).is_null() && is_younger(place))) {
-          compare(stored.at(name), value, place);
-        }
-      }
-    } else if (stored.is_number() && follows.is_number()) {
-      check_->equal(key, stored.get<double>(), follows.get<double>());
-    } else {
-      check_->require(stored == follows, fmt::format("{} is {}, but follows to be {}", key,
-                                                     json_line(stored), json_line(follows)));
-    }
-  }
-
- private:
-  Checker* check_;
-  std::set<std::string> lacks_;
-};
+// The keys, and the values, that an older record may lack.
+Comparison::Lacks older_lacks(bool version_1) {
+  std::set<std::string> names = version_1 ? newer_keys() : std::set<std::string>();
+  names.insert("probes");  // of a row's verification, and younger than version 2
+  return [names = std::move(names)](const std::string& name, std::string_view place) {
+    if (is_younger(place)) return Older::key_or_value;
+    return names.contains(name) ? Older::key : Older::nothing;
+  };
+}
 
 void check_side(const DuelSide& side, Checker& check) {
   check.require(side.verify && side.verify->passed() && side.verify->elements > 0,
@@ -117,7 +95,7 @@ void check_duel(const DuelRecord& duel, const ordered_json& stored, bool may_lac
   check.require(duel.id == id_of(duel), "its keys make the id " + id_of(duel));
   DuelRecord again = duel;
   again.judge();
-  Comparison(check, duel.version_1).compare(stored, to_json(again), "");
+  Comparison(check, older_lacks(duel.version_1)).compare(stored, to_json(again), "");
   check.require((duel.status == Status::ok) == duel.short_scale.has_value(),
                 "an ok duel and no other has a short scale");
   if (duel.status != Status::ok) return;
@@ -140,11 +118,8 @@ std::vector<std::string> verify_duels(const std::filesystem::path& directory) {
   const nlohmann::json environment = parse_json(read_file(facts), facts);
   std::vector<std::string> problems;
   check_provenance(environment, problems);
+  const std::set<std::string> devices = listed_devices(environment, facts);
   const bool may_lack = !environment.value("loaded", nlohmann::json::array()).empty();
-  std::set<std::string> devices;
-  for (const JsonObject& device : JsonObject(environment, facts).objects("devices")) {
-    devices.insert(device.text("name"));
-  }
   std::set<std::string> ids;
   const std::string path = (directory / kDuelsFile).string();
   std::istringstream lines(read_file(path));
@@ -160,6 +135,7 @@ std::vector<std::string> verify_duels(const std::filesystem::path& directory) {
     problems.push_back(fmt::format("the folder holds both {} and {}", kRecordsFile, kDuelsFile));
   }
   if (ids.empty()) problems.push_back(fmt::format("{} holds no duel", kDuelsFile));
+  check_end(directory, environment, kDuelsFile, problems);
   std::ranges::move(worn_problems(ordered_json(environment)), std::back_inserter(problems));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;

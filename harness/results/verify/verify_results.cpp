@@ -17,6 +17,7 @@
 #include "harness/results/suspect.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
+#include "harness/results/verify/row_keys.hpp"
 #include "harness/results/worn.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
@@ -30,17 +31,8 @@ namespace {
 constexpr int kFlagsAboveRoof = 4;
 // Since this method a row more than 10 % above its roof is suspect.
 constexpr int kSuspects = 6;
-
-struct DeviceFacts {
-  double tick_s;
-  const DeviceSpec* sheet;
-};
-
-// The run's settings in environment.json.
-struct RunFacts {
-  std::map<std::string, DeviceFacts> devices;
-  std::set<std::string> own_operations;
-};
+// Since this method a run that ended records which controls moved.
+constexpr int kRecordsDoubts = 7;
 
 // Other versions have other ceilings, and a file that was loaded or a program that used the C
 // interface had operations of its own. This one cannot compute the work of what it lacks.
@@ -50,7 +42,7 @@ void check_work_of(const Record& record, const std::set<std::string>& own, Check
   check_work({record.op, record.shape, record.format, record.flops, record.bytes}, may_lack, check);
 }
 
-void check_times(const Record& record, const DeviceFacts& device, Checker& check) {
+void check_times(const Record& record, const StatedDevice& device, Checker& check) {
   const auto launches = static_cast<double>(record.launches_per_sample);
   check.require(launches >= 1 && !record.samples_s.empty(), "an ok row needs samples");
   if (record.samples_s.empty() || launches < 1) return;
@@ -93,19 +85,20 @@ void check_derived(const Record& record, const Key<Record, Member>& key, const J
 void check_derived(const Record& /*record*/, const TimeKey& /*key*/, const JsonObject& /*raw*/,
                    Checker& /*check*/) {}
 
-// Shares of the recorded roof and of the peak at the clock held.
-void check_fractions(const Record& record, const Timed& timed, const Physics& physics,
-                     Checker& check) {
-  const auto of_roof = fraction_of_measured_roof(timed, record.limits());
-  check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
-              of_roof.value_or(0));
-  if (record.role == Role::kernel && record.fraction_of_roof_at_clock) {
-    const auto share = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
-    check.equal("fraction_of_roof_at_clock", *record.fraction_of_roof_at_clock, share.value_or(0));
-  }
+// A share of what a data sheet promises; empty without one.
+void check_share(const char* key, std::optional<double> stored, std::optional<double> follows,
+                 Checker& check) {
+  check.require(stored.has_value() == follows.has_value(),
+                fmt::format("{} is {}", key, stored ? "set without a data sheet" : "missing"));
+  if (stored && follows) check.equal(key, *stored, *follows);
 }
 
-void check_physics(const Record& record, const DeviceFacts& device, Checker& check) {
+void check_fraction_of_roof(const Record& record, const Timed& timed, Checker& check) {
+  check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
+              fraction_of_measured_roof(timed, record.limits()).value_or(0));
+}
+
+void check_physics(const Record& record, const StatedDevice& device, Checker& check) {
   const Timed timed{{record.flops, record.bytes}, record.time->median};
   const Format format = record.format.a;
   Physics physics;
@@ -116,20 +109,23 @@ void check_physics(const Record& record, const DeviceFacts& device, Checker& che
     physics.bandwidth_bytes_per_s = device.sheet->memory.pins->bandwidth_bytes_per_s();
   }
   if (const auto impossible = miscounted(timed, physics)) check.require(false, *impossible);
-  if (device.sheet != nullptr && record.mfu) {
-    check.equal("mfu", *record.mfu, mfu(timed, device.sheet, format).value_or(0));
+  if (!device.sheet_is_known) return check_fraction_of_roof(record, timed, check);
+  check_share("mfu", record.mfu, mfu(timed, device.sheet, format), check);
+  if (record.role == Role::kernel) {  // a ceiling may declare a rate of its own
+    check_share("fraction_of_roof_at_clock", record.fraction_of_roof_at_clock,
+                fraction_of_roof_at_clock(timed, physics.issue_flops_per_s), check);
   }
-  check_fractions(record, timed, physics, check);
+  check_fraction_of_roof(record, timed, check);
 }
 
-void check_record(const Record& record, const JsonObject& raw, const RunFacts& run,
+void check_record(const Record& record, const JsonObject& raw, const StatedRun& run,
                   std::vector<std::string>& problems) {
-  const std::map<std::string, DeviceFacts>& devices = run.devices;
+  const std::map<std::string, StatedDevice>& devices = run.devices;
   Checker check(record.id, problems);
   check.require((record.status == Status::ok) != record.reason.has_value(),
                 "every status but ok needs a reason");
+  check_identity(record, run, check);
   const auto device = devices.find(record.device);
-  check.require(device != devices.end(), "environment.json does not list its device");
   // Other tools count as they like.
   if (record.origin != Origin::external) check_work_of(record, run.own_operations, check);
   for_each_key<Record>([&](const auto& key) { check_derived(record, key, raw, check); });
@@ -137,28 +133,9 @@ void check_record(const Record& record, const JsonObject& raw, const RunFacts& r
   check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
                 "an ok row must have passed verification");
   check_times(record, device->second, check);
+  if (!record.samples_s.empty()) check_samples(record, check);
   check_cycles(record, check);
   check_physics(record, device->second, check);
-}
-
-std::map<std::string, DeviceFacts> devices_of(const JsonObject& environment) {
-  std::map<std::string, DeviceFacts> devices;
-  for (const JsonObject& device : environment.objects("devices")) {
-    const auto sheet = device.optional_text("data_sheet");
-    devices[device.text("name")] = {
-        .tick_s = device.optional_number("event_tick_s", {0, 1}).value_or(0),
-        .sheet = sheet ? find_data_sheet(*sheet) : nullptr};
-  }
-  return devices;
-}
-
-RunFacts facts_of(const JsonObject& environment) {
-  RunFacts facts{.devices = devices_of(environment), .own_operations = {}};
-  if (!environment.holds("own_kernels")) return facts;
-  for (std::string& name : environment.object("own_kernels").texts("operations")) {
-    facts.own_operations.insert(std::move(name));
-  }
-  return facts;
 }
 
 void check_roof_flag(const Record& record, std::vector<std::string>& problems) {
@@ -200,21 +177,24 @@ void check_suspicion(const Record& record, std::vector<std::string>& problems) {
 
 }  // namespace
 
-std::vector<std::string> verify_results(const std::filesystem::path& directory) {
+std::vector<std::string> verify_results(const std::filesystem::path& directory, Ending ending) {
   const std::string facts = (directory / "environment.json").string();
   const nlohmann::json environment = parse_json(read_file(facts), facts);
   if (!environment.contains("imported")) static_cast<void>(read_request(directory.string()));
-  const RunFacts run = facts_of(JsonObject(environment, facts));
+  const JsonObject facts_json(environment, facts);
+  const StatedRun run = stated_run(facts_json);
   std::vector<std::string> problems;
   check_provenance(environment, problems);
   std::vector<Record> records;
   const nlohmann::json method = environment.value("method_version", nlohmann::json());
+  // check_provenance() names one that is not a number. Imported results have none, and no rules.
   const double rules = method.is_number() ? method.get<double>() : 0;
   std::set<std::string> ids;
   const std::string path = (directory / "records.jsonl").string();
   std::istringstream lines(read_file(path));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
+    if (lines.eof() && ending == Ending::open) break;  // the line was cut
     const std::string origin = fmt::format("{}:{}", path, ++number);
     const Record& record = records.emplace_back(parse_record(line, origin));
     const nlohmann::json raw = parse_json(line, origin);
@@ -223,12 +203,21 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
     if (rules >= kFlagsAboveRoof) check_roof_flag(record, problems);
     if (rules >= kSuspects) check_suspicion(record, problems);
   }
-  if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
+  if (ids.empty() && ending == Ending::whole) problems.emplace_back("records.jsonl holds no row");
+  if (ending == Ending::whole) {
+    check_end(directory, environment, kRecordsFile, problems);
+    const bool ended = !why_unfinished(facts_json);
+    const bool doubts = facts_json.holds("controls") && facts_json.holds("doubted");
+    if (rules >= kRecordsDoubts && ended && !doubts) {
+      problems.emplace_back("environment.json: a run that ended has controls and doubted");
+    }
+  }
+  check_roofs(records, run.has_other_ceilings, problems);
   std::ranges::move(unmeasured(records), std::back_inserter(problems));
   std::ranges::move(doubt_problems(environment, records), std::back_inserter(problems));
   std::ranges::move(worn_problems(nlohmann::ordered_json(environment)),
                     std::back_inserter(problems));
-  std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
+  std::ranges::move(checksum_problems(directory, ending), std::back_inserter(problems));
   return problems;
 }
 

@@ -125,6 +125,24 @@ template <class T>
   }
 }
 
+// Number `index` of an array as the bits of an fp16: that of fp8, or of fp4_e2m1 as 2^-14 of its
+// value.
+template <class T>
+[[gnu::always_inline]] constexpr std::uint16_t fp16_bits_at(const T* x, std::size_t index) {
+  if constexpr (T::format == Format::fp4_e2m1) {
+    const unsigned code = static_cast<unsigned>(x[index / 2].bits) >> (index % 2 * 4U);
+    return static_cast<std::uint16_t>((code & 8U) << 12U | (code & 7U) << 9U);
+  } else {
+    return fp16_bits(x[index]);
+  }
+}
+
+// The factor from the number that fp16_bits_at() returns to the value.
+template <class T>
+inline constexpr float kScaleOfFp16Bits = T::format == Format::fp8_e4m3   ? 0x1p8F
+                                          : T::format == Format::fp4_e2m1 ? 0x1p14F
+                                                                          : 1;
+
 // fp8, rounded to nearest, from the bits of an fp16 that was rounded to odd.
 template <class T>
 [[gnu::always_inline]] constexpr T from_fp16_bits(std::uint16_t half) {
@@ -211,7 +229,7 @@ constexpr int kFp16Lanes = 16;
 }
 #endif
 
-// out[i] = widen(in[i]) for kCount elements, a multiple of kFp16Lanes; both unaligned.
+// out[i] = widen(in[i]) for kCount numbers, a multiple of kFp16Lanes; both unaligned.
 template <class T, std::int64_t kCount = kBlock>
 [[gnu::always_inline]] inline void widen_block(const T* in, float* out) {
   constexpr Format kFormat = FormatOf<T>::value;
@@ -219,11 +237,12 @@ template <class T, std::int64_t kCount = kBlock>
     for (std::int64_t i = 0; i < kCount; i += kFp16Lanes) widen_fp16(in + i, out + i);
   } else if constexpr (kFp16Lanes > 0 && info(kFormat).storage_bytes == 1) {
     std::array<std::uint16_t, kCount> half;
-    for (std::size_t i = 0; i < kCount; ++i) half[i] = convert_detail::fp16_bits(in[i]);
+    for (std::size_t i = 0; i < kCount; ++i) half[i] = convert_detail::fp16_bits_at(in, i);
     for (std::size_t i = 0; i < kCount; i += kFp16Lanes) widen_fp16(&half[i], out + i);
-    if constexpr (kFormat == Format::fp8_e4m3) {
-      for (std::int64_t i = 0; i < kCount; ++i) out[i] *= 256.0F;
-    }
+    constexpr float kScale = convert_detail::kScaleOfFp16Bits<T>;
+    for (std::int64_t i = 0; kScale != 1 && i < kCount; ++i) out[i] *= kScale;
+  } else if constexpr (info(kFormat).numbers() > 1) {
+    for (std::int64_t i = 0; i < kCount; ++i) out[i] = decode_at(in, i);
   } else {
     for (std::int64_t i = 0; i < kCount; ++i) out[i] = widen(in[i]);
   }

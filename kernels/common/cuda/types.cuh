@@ -36,8 +36,21 @@ __device__ float to_float(T x) {
     return __half2float(__ushort_as_half(x.bits));
   } else if constexpr (std::is_same_v<T, Bf16>) {
     return __bfloat162float(__ushort_as_bfloat16(x.bits));
+  } else if constexpr (std::is_same_v<T, Ue8m0>) {
+    return __uint_as_float(float_bits_of_ue8m0(x.bits));
   } else {
     return __half2float(__half(__nv_cvt_fp8_to_halfraw(x.bits, kFp8Kind<T>)));
+  }
+}
+
+// Number `index` of an array, in which the numbers of a pair count each.
+template <class T>
+__device__ float number_at(const T* x, std::int64_t index) {
+  if constexpr (std::is_same_v<T, Fp4Pair>) {
+    constexpr FormatInfo kFp4 = info(Format::fp4_e2m1);
+    return decode_bits(kFp4, x[index / 2].bits >> (index % 2 * 4) & 0xfU);
+  } else {
+    return to_float(x[index]);
   }
 }
 

@@ -11,8 +11,8 @@
 
 namespace ridgebench::cuda {
 
-// The scales of a product, in the layout of block_scales.hpp. The kernel takes them as its
-// epilogue, which changes no stored value.
+// The scales of a product, in the layout of Fp32Scales (block_scales.hpp). The kernel takes them as
+// its epilogue, which changes no stored value.
 struct BlockScales {
   const float* a;
   const float* b;
@@ -24,7 +24,7 @@ struct BlockScales {
 // drops their results.
 template <class Tile>
 struct StagePromotion<Tile, BlockScales> {
-  static_assert(kScaleBlock % Tile::kBlockN == 0, "the columns of a tile have one scale");
+  static_assert(Fp32Scales::kBlock % Tile::kBlockN == 0, "the columns of a tile have one scale");
   static constexpr int kRows = 2;  // of a sub-tile, of each thread
 
   BlockScales scales;
@@ -40,7 +40,7 @@ struct StagePromotion<Tile, BlockScales> {
   // Before the stages of a tile: loads the scales of the first one. `row` of C is the consumer's
   // first, `column` the tile's.
   __device__ void start_tile(int row, int column, int n, int stages_of_tile) {
-    next_b = scales.b + scale_index_b(std::min(column, n - 1), 0, scales.k);
+    next_b = scales.b + Fp32Scales::index_b(std::min(column, n - 1), 0, n, scales.k);
     first_row = row;
     stages = stages_of_tile;
     block = 0;

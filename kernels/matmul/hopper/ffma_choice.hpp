@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/common/registry.hpp"
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
 
 namespace ridgebench::cuda {
@@ -37,6 +38,14 @@ struct FfmaChoice {
   }
   [[nodiscard]] std::string name() const {
     return "tile=" + std::to_string(shape.m) + "x" + std::to_string(shape.n);
+  }
+  [[nodiscard]] ModelTraffic traffic(const Machine& machine, const Shape& s,
+                                     FormatPair formats) const {
+    const ProductBytes whole = bytes_of_matrices(s, formats);
+    return {.l2_to_sm_bytes = bytes_of_own_loads(shape, s, whole),
+            .dram_bytes =
+                product_bytes_of_memory(schedule_tiles(shape, 1, s["m"], s["n"]), whole,
+                                        static_cast<double>(machine.last_level_cache_bytes()))};
   }
 };
 

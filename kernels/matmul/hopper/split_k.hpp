@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
+#include "kernels/common/registry.hpp"
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
 
 namespace ridgebench::cuda {
@@ -54,6 +56,35 @@ inline constexpr int kSplitKMostBlocks = 8;  // of a portable cluster
 // Clocks in which a block writes the sums of such a part to shared memory, waits for its cluster
 // and adds those of all. It is an assumption: 64 KiB at some 12 bytes per clock. Not run on a GPU.
 inline constexpr double kSplitKSumClocks = 6000;
+
+// The part of C of a block, and the blocks that share it and its k. For the record.
+struct SplitKChoice {
+  TileShape tile;
+  int blocks;
+
+  [[nodiscard]] std::string choice() const {
+    return "tile " + std::to_string(tile.m) + "x" + std::to_string(tile.n) + ", k in " +
+           std::to_string(blocks) + (blocks == 1 ? " part" : " parts");
+  }
+  // All blocks work at the same time, each on its part of k, so that memory delivers A and B once.
+  [[nodiscard]] ModelTraffic traffic(const Machine& /*machine*/, const Shape& s,
+                                     FormatPair formats) const {
+    const ProductBytes whole = bytes_of_matrices(s, formats);
+    return {.l2_to_sm_bytes = bytes_of_own_loads(tile, s, whole),
+            .dram_bytes = whole.a + whole.b + whole.c};
+  }
+};
+
+constexpr SplitKChoice choose_split_k(std::int64_t m, std::int64_t n, int stages, int sms) {
+  TileShape tile = kSplitKTile;
+  if (m <= 64) {
+    const int rows = m <= 16 ? 16 : m <= 32 ? 32 : 64;
+    tile = {rows, split_k_columns(m, n, stages, sms, kSplitKMostBlocks)};
+  }
+  const std::int64_t tiles = ceil_div(m, tile.m) * ceil_div(n, tile.n);
+  return {tile,
+          split_k_blocks(tiles, stages, std::int64_t{kSplitKBlocksOfSm} * sms, kSplitKMostBlocks)};
+}
 
 // Clocks of a product with more than 64 rows of C, on `sms` SMs; 0 if k is not split.
 constexpr double split_k_clocks(const ProductWork& work, int sms) {

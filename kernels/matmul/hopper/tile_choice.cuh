@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/matmul/hopper/persistent.cuh"
+#include "kernels/matmul/hopper/tile_scheduler.hpp"
 #include "kernels/matmul/tile/tuning.hpp"
 
 namespace ridgebench::cuda {
@@ -44,6 +45,20 @@ struct ChosenTile : TileChoice {
     return "tile=" + std::to_string(shape.m) + "x" + std::to_string(shape.n) +
            ",cluster=" + std::to_string(cluster) +
            (group_rows == kGroupRows ? "" : ",raster=" + std::to_string(group_rows));
+  }
+  [[nodiscard]] ModelTraffic traffic(const Machine& machine, const Shape& s,
+                                     FormatPair formats) const {
+    const std::int64_t m = s["m"];
+    const std::int64_t n = s["n"];
+    const ProductWork work{
+        .m = m,
+        .n = n,
+        .stages = ceil_div(s["k"] * info(formats.a).storage_bytes, kStageRowBytes),
+        .epilogue_clocks = 0};
+    return {.l2_to_sm_bytes = product_bytes_from_l2(shape, cluster, work),
+            .dram_bytes = product_bytes_of_memory(
+                schedule_tiles(shape, cluster, m, n, group_rows), bytes_of_matrices(s, formats),
+                static_cast<double>(machine.last_level_cache_bytes()))};
   }
 };
 

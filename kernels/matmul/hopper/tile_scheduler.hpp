@@ -9,6 +9,10 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/common/ceil_div.hpp"
+#include "kernels/common/format.hpp"
+#include "kernels/common/shape.hpp"
+
 namespace ridgebench::cuda {
 
 struct TileCoord {
@@ -157,6 +161,43 @@ struct TileChoice {
   int cluster;                  // blocks
   int group_rows = kGroupRows;  // of C, in the order of tiles
 };
+
+// Returns the bytes that the L2 cache delivers to the SMs for all stages of all tiles. Rows and
+// columns of a tile beyond C count too, although no memory holds them.
+constexpr double product_bytes_from_l2(TileShape tile, int cluster, const ProductWork& work) {
+  const double blocks = cluster * schedule_tiles(tile, cluster, work.m, work.n).count();
+  return blocks * static_cast<double>(work.stages) * stage_bytes_from_l2(tile, cluster);
+}
+
+// The bytes of the whole matrices.
+struct ProductBytes {
+  double a, b, c;
+};
+
+inline ProductBytes bytes_of_matrices(const Shape& s, FormatPair formats) {
+  const auto bytes = [&](const char* rows, const char* columns, Format format) {
+    return static_cast<double>(s[rows] * s[columns] * info(format).storage_bytes);
+  };
+  return {bytes("m", "k", formats.a), bytes("n", "k", formats.b),
+          bytes("m", "n", product_format(formats))};
+}
+
+// Bytes that the L2 cache delivers to the SMs if every tile of C loads its rows of A and its
+// columns of B. What a box of TMA covers beyond a matrix is not in memory and does not count.
+inline double bytes_of_own_loads(TileShape tile, const Shape& s, const ProductBytes& whole) {
+  return whole.a * static_cast<double>(ceil_div(s["n"], tile.n)) +
+         whole.b * static_cast<double>(ceil_div(s["m"], tile.m));
+}
+
+// Bytes that main memory delivers or takes at least: A and C once, and B once for each group of the
+// raster, unless a cache of `l2_bytes` keeps B beside the rows of A in a group.
+constexpr double product_bytes_of_memory(const TileScheduler& tiles, const ProductBytes& whole,
+                                         double l2_bytes) {
+  const int groups = (tiles.tiles_m + tiles.group_m - 1) / tiles.group_m;
+  const double rows_of_a = whole.a * std::min(tiles.group_m, tiles.tiles_m) / tiles.tiles_m;
+  const bool b_stays = whole.b + rows_of_a <= l2_bytes;
+  return whole.a + whole.c + whole.b * (b_stays ? 1 : groups);
+}
 
 // The tile and the cluster of the fewest clocks. At equal clocks a cluster of two is better than
 // single blocks, because it loads fewer bytes and so leaves more power; no run has shown yet that

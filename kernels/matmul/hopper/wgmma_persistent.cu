@@ -6,7 +6,7 @@
 namespace ridgebench::cuda {
 namespace {
 
-const auto wide = persistent_registrations<FastTiles, false>(
+const auto persistent = persistent_registrations<FastTiles, false>(
     persistent_technique("matmul", "wgmma_persistent", 0, 0), "wgmma_tuned",
     Tf32Products{} + HalfProducts{});
 

@@ -7,7 +7,7 @@
 namespace ridgebench::cuda {
 namespace {
 
-static_assert(kBlockK<Fp8E4m3> == kScaleBlock, "a stage has one scale");
+static_assert(kBlockK<Fp8E4m3> == Fp32Scales::kBlock, "a stage has one scale");
 
 // As supports_persistent, whose reasons name a technique that this operation does not have.
 std::optional<std::string> supports_block_scaled(const Machine& machine, const Shape& shape,

@@ -74,15 +74,13 @@ __global__ void __launch_bounds__(kThreads, kSplitKBlocksOfSm)
 }
 
 template <int kRows, int kBoxesB, class A, class B, class Out>
-Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
+Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product, int split) {
   constexpr auto kernel = matmul_wgmma_split_k<A, B, Out, kRows, kBoxesB>;
   constexpr int shared_bytes = sizeof(Shared<kBoxesB, kBoxesOf<kRows>>);
   set_max_dynamic_shared_bytes(kernel, shared_bytes);
   const std::int64_t columns = ceil_div(product.n, Shared<kBoxesB>::kColumns);
   const std::int64_t rows = ceil_div(product.m, kRows);
   const auto stages = static_cast<int>(ceil_div(product.k, kBlockK<A>));
-  const int split =
-      split_k_blocks(rows * columns, stages, kSplitKBlocksOfSm * sm_count(), kMaxCluster);
   const ClusterGrid grid{.blocks = dim3(blocks_for(columns * split, 1), blocks_for(rows, 1)),
                          .threads = kThreads,
                          .shared_bytes = shared_bytes,
@@ -96,17 +94,22 @@ Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
   };
 }
 
+template <class A>
+SplitKChoice prepare(Queue& /*queue*/, const Shape& shape) {
+  const auto stages = static_cast<int>(ceil_div(shape["k"], kBlockK<A>));
+  return choose_split_k(shape["m"], shape["n"], stages, sm_count());
+}
+
 template <class A, class B, class Out>
-Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
+Launch bind(Queue& queue, const SplitKChoice& choice, const Shape& shape, const A* a, const B* b,
+            Out* c) {
   const Product product(shape, a, b, c);
-  const auto stages = static_cast<int>(ceil_div(product.k, kBlockK<A>));
-  if (product.m > kBoxRows) return launch_rows<kSplitKTile.m, 2>(queue, product);
-  if (split_k_columns(product.m, product.n, stages, sm_count(), kMaxCluster) > kBoxRows) {
-    return launch_rows<64, 2>(queue, product);
-  }
-  return product.m <= 16   ? launch_rows<16, 1>(queue, product)
-         : product.m <= 32 ? launch_rows<32, 1>(queue, product)
-                           : launch_rows<64, 1>(queue, product);
+  const auto [rows, columns] = choice.tile;
+  if (rows == kSplitKTile.m) return launch_rows<kSplitKTile.m, 2>(queue, product, choice.blocks);
+  if (columns > kBoxRows) return launch_rows<64, 2>(queue, product, choice.blocks);
+  return rows == 16   ? launch_rows<16, 1>(queue, product, choice.blocks)
+         : rows == 32 ? launch_rows<32, 1>(queue, product, choice.blocks)
+                      : launch_rows<64, 1>(queue, product, choice.blocks);
 }
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape,
@@ -127,6 +130,8 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape,
 
 const Registration wgmma_split_k{
     []<class P>() { return wgmma_technique<P>("wgmma_split_k", supports); }, WgmmaProducts{},
-    []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
+    []<class P>() {
+      return planned(prepare<typename P::A>, bind<typename P::A, typename P::B, typename P::Out>);
+    }};
 
 }  // namespace ridgebench::cuda::matmul_wgmma_split_k

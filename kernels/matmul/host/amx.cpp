@@ -18,7 +18,6 @@
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/product_strides.hpp"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/block_scales.hpp"
 
 #include "kernels/common/cpu/target_begin_v4.hpp"
 #include "kernels/matmul/host/pack.hpp"

@@ -412,12 +412,22 @@ Launch bind_gelu(Queue& queue, const Workspace& workspace, const Shape& shape, c
 }
 
 // Layout nt, with the scales of block_scales.hpp.
-template <class Kernel, class A, class B, class Out>
-Launch bind_block_scaled(Queue& queue, const Workspace& workspace, const Shape& shape, const A* a,
-                         const B* b, const float* scale_a, const float* scale_b, Out* c) {
-  const std::int64_t blocks = scale_blocks(shape["k"]);
-  const cpu::BlockScaledMatrix<A> scaled_a{{stored_a(shape, a)}, scale_a, 1, 1, shape["m"]};
-  const cpu::BlockScaledMatrix<B> scaled_b{{stored_b(shape, b)}, scale_b, kScaleBlock, blocks, 1};
+template <class Kernel, class Scales>
+Launch bind_block_scaled(Queue& queue, const Workspace& workspace, const Shape& shape,
+                         const typename Scales::Number* a, const typename Scales::Number* b,
+                         const typename Scales::Scale* scale_a,
+                         const typename Scales::Scale* scale_b, Bf16* c) {
+  using Number = typename Scales::Number;
+  const auto of_a = [=, m = shape["m"], depth = shape["k"]](std::int64_t line, std::int64_t k) {
+    return decode(scale_a[Scales::index_a(line, k, m, depth)]);
+  };
+  const auto of_b = [=, n = shape["n"], depth = shape["k"]](std::int64_t line, std::int64_t k) {
+    return decode(scale_b[Scales::index_b(line, k, n, depth)]);
+  };
+  const cpu::BlockScaledMatrix<Number, Scales::kBlock, decltype(of_a)> scaled_a{
+      {stored_a(shape, a)}, of_a};
+  const cpu::BlockScaledMatrix<Number, Scales::kBlock, decltype(of_b)> scaled_b{
+      {stored_b(shape, b)}, of_b};
   return launch(
       queue, workspace,
       blocked_product<Kernel>(queue, workspace, shape, scaled_a, scaled_b, c, Identity{}));

@@ -59,8 +59,10 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const
 }
 
 // Scales both operands number by number (block_scales.hpp).
-Launch bind_block_scaled(Queue& queue, const Shape& shape, const Fp8E4m3* a, const Fp8E4m3* b,
-                         const float* scale_a, const float* scale_b, Bf16* c) {
+template <class Scales>
+Launch bind_block_scaled(Queue& queue, const Shape& shape, const typename Scales::Number* a,
+                         const typename Scales::Number* b, const typename Scales::Scale* scale_a,
+                         const typename Scales::Scale* scale_b, Bf16* c) {
   return [m = shape["m"], n = shape["n"], k = shape["k"], threads = queue.threads(), a, b, scale_a,
           scale_b, c] {
 #pragma omp parallel for num_threads(threads)
@@ -68,8 +70,8 @@ Launch bind_block_scaled(Queue& queue, const Shape& shape, const Fp8E4m3* a, con
       for (std::int64_t j = 0; j < n; ++j) {
         float sum = 0;
         for (std::int64_t p = 0; p < k; ++p) {
-          sum += decode(a[i * k + p]) * scale_a[scale_index_a(i, p, m)] * decode(b[j * k + p]) *
-                 scale_b[scale_index_b(j, p, k)];
+          sum += decode_at(a, i * k + p) * decode(scale_a[Scales::index_a(i, p, m, k)]) *
+                 decode_at(b, j * k + p) * decode(scale_b[Scales::index_b(j, p, n, k)]);
         }
         c[i * n + j] = encode<Bf16>(sum);
       }
@@ -117,7 +119,10 @@ const Registration naive{
 const Registration naive_gelu{technique("matmul_gelu"), Products{}, []<class P>() {
                                 return bind_gelu<typename P::A, typename P::B, typename P::Out>;
                               }};
-const Registration naive_block_scaled{technique("matmul_block_scaled"), bind_block_scaled};
+const Registration naive_block_scaled{technique("matmul_block_scaled"),
+                                      bind_block_scaled<Fp32Scales>};
+const Registration naive_mxfp8{technique("matmul_mxfp8"), bind_block_scaled<Mxfp8>};
+const Registration naive_nvfp4{technique("matmul_nvfp4"), bind_block_scaled<Nvfp4>};
 const Registration naive_grouped{technique("matmul_grouped"), Types<float, Bf16>{},
                                  []<class T>() { return bind_grouped<T>; }};
 

@@ -60,11 +60,14 @@ struct Range {
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t count() const { return end - begin; }
 };
 
-// A matrix as it is stored: `lines` rows or columns, each `length` contiguous elements, from
-// multiples of `stride` on. The reduction (k) runs along the lines where `k_contiguous`, else
+// A matrix as it is stored: `lines` rows or columns, each `length` contiguous numbers, from
+// multiples of `stride` on. An element of `data` holds kPer numbers, of which a line has whole
+// elements. The reduction (k) runs along the lines where `k_contiguous`, else
 // across them.
 template <class T>
 struct StoredMatrix {
+  static constexpr std::int64_t kPer = info(FormatOf<T>::value).numbers();
+
   const T* data;
   std::int64_t lines;
   std::int64_t length;
@@ -78,37 +81,32 @@ struct StoredMatrix {
     const Range across = k_contiguous ? outer : steps;
     const Range part = k_contiguous ? steps : outer;
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-    return {data + across.begin * stride + part.begin, std::min(across.end, lines) - across.begin,
-            (std::min(part.end, length) - part.begin) * kBytes, stride * kBytes};
+    return {data + (across.begin * stride + part.begin) / kPer,
+            std::min(across.end, lines) - across.begin,
+            (std::min(part.end, length) - part.begin) * kBytes / kPer, stride * kBytes / kPer};
   }
 };
 
-// A matrix stored along k whose numbers count `scales` times (block_scales.hpp): kScaleBlock
-// numbers of `lines_of_scale` lines share one.
-template <class T>
+// A matrix stored along k whose numbers count scale(line, k) times: kBlockOfScale of them along k
+// share one (block_scales.hpp).
+template <class T, std::int64_t kBlockOfScale, class Scale>
 struct BlockScaledMatrix : StoredMatrix<T> {
-  const float* scales;
-  std::int64_t lines_of_scale;
-  std::int64_t line_stride;   // from the scale of a line to that of the next `lines_of_scale`
-  std::int64_t block_stride;  // from the scale of a block of k to that of the next one
-
-  [[nodiscard, gnu::always_inline]] float scale(std::int64_t line, std::int64_t k) const {
-    return scales[line / lines_of_scale * line_stride + k / kScaleBlock * block_stride];
-  }
+  Scale scale;
 };
 
-// N elements of a line from element `first`, each converted by `convert`; zeros beyond the matrix.
+// N numbers of a line from number `first`, each converted by `convert`; zeros beyond the matrix.
 template <std::int64_t N, class T, class Number, class Convert>
 [[gnu::always_inline]] inline void read_line(const StoredMatrix<T>& from, std::int64_t line,
                                              std::int64_t first, Number* to, Convert convert) {
-  const T* source = from.data + line * from.stride + first;
+  constexpr std::int64_t kPer = StoredMatrix<T>::kPer;
+  const T* source = from.data + (line * from.stride + first) / kPer;
   const std::int64_t valid = line < from.lines ? from.length - first : 0;
   if (valid >= N) {
-    for (std::int64_t j = 0; j < N; j += kBlock) convert(source + j, to + j);
+    for (std::int64_t j = 0; j < N; j += kBlock) convert(source + j / kPer, to + j);
   } else {
-    T padded[N] = {};
-    for (std::int64_t j = 0; j < valid; ++j) padded[j] = source[j];
-    for (std::int64_t j = 0; j < N; j += kBlock) convert(padded + j, to + j);
+    T padded[N / kPer] = {};
+    for (std::int64_t j = 0; j < valid / kPer; ++j) padded[j] = source[j];
+    for (std::int64_t j = 0; j < N; j += kBlock) convert(padded + j / kPer, to + j);
   }
 }
 
@@ -124,15 +122,18 @@ struct FloatWord {
     read_line<kBlock>(from, line, first, words,
                       [](const T* in, float* out) { widen_block(in, out); });
   }
-  template <class T>
-  [[gnu::always_inline]] static void read(const BlockScaledMatrix<T>& from, std::int64_t line,
-                                          std::int64_t first, float* words) {
-    static_assert(kScaleBlock % kBlock == 0, "the words have one scale");
+  template <class T, std::int64_t kBlockOfScale, class Scale>
+  [[gnu::always_inline]] static void read(const BlockScaledMatrix<T, kBlockOfScale, Scale>& from,
+                                          std::int64_t line, std::int64_t first, float* words) {
+    constexpr std::int64_t kOfOneScale = std::min<std::int64_t>(kBlock, kBlockOfScale);
+    static_assert(kBlock % kOfOneScale == 0 && kBlockOfScale % kOfOneScale == 0);
     const StoredMatrix<T>& numbers = from;
     read(numbers, line, first, words);
-    if (line >= from.lines || first >= from.length) return;  // zeros
-    const float scale = from.scale(line, first);
-    for (std::int64_t i = 0; i < kBlock; ++i) words[i] *= scale;
+    if (line >= from.lines) return;  // zeros
+    for (std::int64_t i = 0; i < kBlock && first + i < from.length; i += kOfOneScale) {
+      const float scale = from.scale(line, first + i);
+      for (std::int64_t j = i; j < i + kOfOneScale; ++j) words[j] *= scale;
+    }
   }
 };
 

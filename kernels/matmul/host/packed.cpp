@@ -135,7 +135,13 @@ const Registration packed_gelu{
     }};
 const Registration packed_block_scaled{
     technique("matmul_block_scaled", 0),
-    planned(prepare<RegisterTile>, bind_block_scaled<RegisterTile, Fp8E4m3, Fp8E4m3, Bf16>)};
+    planned(prepare<RegisterTile>, bind_block_scaled<RegisterTile, Fp32Scales>)};
+const Registration packed_mxfp8{
+    technique("matmul_mxfp8", 0),
+    planned(prepare<RegisterTile>, bind_block_scaled<RegisterTile, Mxfp8>)};
+const Registration packed_nvfp4{
+    technique("matmul_nvfp4", 0),
+    planned(prepare<RegisterTile>, bind_block_scaled<RegisterTile, Nvfp4>)};
 
 // The workspace of the group that needs the most.
 WorkspaceBytes bytes_for_groups(std::int64_t threads, const Shape& shape) {

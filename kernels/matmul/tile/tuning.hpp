@@ -98,10 +98,10 @@ struct Schedule {
   }
 };
 
-// The candidates still in the race. One that throws is out; a lost device ends the race.
-class Race {
+// The candidates still in the search. One that throws is out; a lost device ends the search.
+class CandidateSearch {
  public:
-  explicit Race(Queue& queue) : queue_(&queue) {}
+  explicit CandidateSearch(Queue& queue) : queue_(&queue) {}
 
   void enter(int index, const std::function<Launch(int)>& make) {
     attempt([&] {
@@ -244,17 +244,17 @@ using Variants = std::function<std::vector<int>(int)>;
 // all of them throw.
 inline int select_fastest(Queue& queue, int count, const std::function<Launch(int)>& make,
                           const Variants& variants = {}) {
-  select_detail::Race race(queue);
-  for (int i = 0; i < count; ++i) race.enter(i, make);
-  race.run(kShortPass, kFinalists);
-  if (race.candidates().size() > 1) race.run(kLastPass, kFinalists);
-  if (variants && !race.candidates().empty()) {
-    const std::vector<int> like_it = variants(race.candidates().front().index);
-    for (const int i : like_it) race.enter(i, make);
-    if (!like_it.empty()) race.run(kLastPass, kFinalists + like_it.size());
+  select_detail::CandidateSearch search(queue);
+  for (int i = 0; i < count; ++i) search.enter(i, make);
+  search.run(kShortPass, kFinalists);
+  if (search.candidates().size() > 1) search.run(kLastPass, kFinalists);
+  if (variants && !search.candidates().empty()) {
+    const std::vector<int> like_it = variants(search.candidates().front().index);
+    for (const int i : like_it) search.enter(i, make);
+    if (!like_it.empty()) search.run(kLastPass, kFinalists + like_it.size());
   }
-  if (race.candidates().size() > 1 && race.at_the_limit()) race.run_alone();
-  return race.candidates().empty() ? 0 : race.candidates().front().index;
+  if (search.candidates().size() > 1 && search.at_the_limit()) search.run_alone();
+  return search.candidates().empty() ? 0 : search.candidates().front().index;
 }
 
 }  // namespace ridgebench

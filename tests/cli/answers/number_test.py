@@ -176,6 +176,27 @@ def test_a_tie_that_rounds_to_the_largest_value_is_no_overflow():
     assert "fp8_e4m3" in ridgebench("number", "464").stdout.split("It survives in")[1]
 
 
+def test_scales_of_mxfp8_round_up_to_a_power_of_two_and_have_no_sign():
+    for value, code in ((1, 127), (1.0001, 128), (2**-127, 0), (1e-300, 0), (3, 129), (2.0**127, 254), (1e300, 254)):
+        row = rows_of(repr(value), "--format", "ue8m0")["ue8m0"]
+        assert (int(row["bits"], 16), row["decoded"], row["sign"], row["mantissa"]) == (code, 2.0 ** (code - 127), "", "")
+        assert row["class"] == "normal" and row["decoding"] == f"1 x 2^({code} - 127)"
+        assert row["outcome"] == ("exact" if row["decoded"] == value else "saturates" if value > 1e200 else "rounded")
+    assert rows_of("0xff", "--format", "ue8m0")["ue8m0"]["class"] == "nan"
+    assert list(rows_of("1")) == list(FORMATS), "scales are shown by their names only"
+
+
+def test_scales_of_nvfp4_are_fp8_e4m3_without_a_sign():
+    for value in ("0.3", "0", "448", "500", "0.001"):
+        scale, number = rows_of(value, "--format", "ue4m3")["ue4m3"], rows_of(value)["fp8_e4m3"]
+        assert scale["sign"] == "" and {**scale, "format": "fp8_e4m3", "sign": "0"} == number
+    assert rows_of("0b0111_000", "--format", "ue4m3")["ue4m3"]["decoded"] == 1
+
+
+def test_mxfp8_shows_its_element():
+    assert rows_of("0.3", "--format", "mxfp8") == rows_of("0.3", "--format", "fp8_e4m3")
+
+
 @pytest.mark.parametrize("name", ["fp4", "nvfp4", "mxfp4"])
 def test_all_names_of_fp4_show_its_element(name):
     assert rows_of("0.3", "--format", name) == rows_of("0.3", "--format", "fp4_e2m1")
@@ -307,6 +328,9 @@ def test_a_file_without_numbers_is_refused(tmp_path):
         (["0x1ff", "--format", "fp8"], ("fp8_e4m3 (8)",)),
         (["1", "--format", "int4"], ("--format is 'int4'", "fp32", "fp4_e2m1")),
         (["1", "--format", ""], ("names nothing",)),
+        (["0", "--format", "ue8m0"], ("ue8m0 is a format of scales and has no 0; allowed: a number above 0",)),
+        (["-1", "--format", "ue4m3"], ("ue4m3 is a format of scales and has no -1; allowed: a number from 0 on",)),
+        (["--histogram", "normal:1", "--format", "ue8m0"], ("--format is 'ue8m0'; allowed: fp32",)),
         (["1", "2"], ("`ridgebench number --help`",)),
         ([], ("number is required", "`ridgebench number --help`")),
         (["\x1b[31m"], ("is not a number",)),

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from command_line import refused, ridgebench
+from command_line import answer, refused, ridgebench
 from plans_test import plan, shown, terms
 
 
@@ -32,8 +32,39 @@ def test_ways_that_the_model_cannot_take_are_left_out_with_the_reason(ranks, way
     """llama-3-8b has 32 heads in each of 32 layers."""
     reply = plan(f"parallel --model llama-3-8b --batch 64 --ranks {ranks}")
     assert {row["way"] for row in reply["ways"] if "ZeRO" not in row["way"]} == ways
-    assert ("tensor parallelism needs ranks that divide the heads" in reply["note"]) is ("tensor" not in ways)
+    why = f"no tensor parallelism: --ranks is {ranks}; allowed: a divisor of the 32 heads"
+    assert (why in reply["note"]) is ("tensor" not in ways)
     assert ("a pipeline needs a layer for each rank" in reply["note"]) is ("pipeline" not in ways)
+
+
+def test_a_rank_of_tensor_parallelism_holds_what_predict_says():
+    """With more ranks than the 8 heads of keys and values, some ranks hold the same ones."""
+    for ranks in (8, 16, 32):
+        rows = {row["way"]: row for row in plan(f"parallel --model llama-3-8b --batch 64 --ranks {ranks} --precision bf16")["ways"]}
+        reply = answer("predict", "model", "llama-3-8b", "--tensor-parallel", str(ranks), "--on", "h100-sxm")
+        assert rows["tensor"]["state_bytes"] == 6 * reply["weights_bytes"]  # 12 bytes of state for 2 of weights
+
+
+def test_a_router_is_on_every_rank():
+    row = next(row for row in plan("parallel --model mixtral-8x7b --batch 8 --ranks 4")["ways"] if row["way"] == "tensor")
+    reply = answer("predict", "model", "mixtral-8x7b", "--tensor-parallel", "4", "--on", "h100-sxm")
+    assert row["state_bytes"] == pytest.approx(6 * reply["weights_bytes"], rel=1e-12)
+
+
+@pytest.mark.parametrize(("ranks", "micro_batches"), [(8, 8), (2, 1), (32, 4), (1, 1)])
+def test_the_first_stage_of_a_pipeline_has_the_embedding_and_the_last_one_the_logits(ranks, micro_batches):
+    words = f"--model llama-3-8b --batch 32 --context 2048 --micro-batches {micro_batches}"
+    row = next(row for row in plan(f"parallel {words} --ranks {ranks}")["ways"] if row["way"] == "pipeline")
+    table, all_parameters, sequences = 128256 * 4096, 8029995008, 32 // micro_batches
+    kept = terms(plan(f"activations {words}"))
+    head = kept["logits in fp32 and the last norm"]
+    assert head == sequences * 2048 * (2 * 2 * 4096 + 4 * 128256)
+    layers = 32 // ranks
+    state, inside = 12 * (all_parameters - 2 * table) * layers / 32, kept["what the largest layer keeps"] * layers
+    first = (state + 12 * table, inside * min(ranks, micro_batches))
+    last = (state + 12 * table, inside + head)
+    expected = max(first, last, key=sum) if ranks > 1 else (12 * all_parameters, inside + head)
+    assert (row["state_bytes"], row["activation_bytes"]) == pytest.approx(expected)
 
 
 def test_lora_and_offload_are_precisions():

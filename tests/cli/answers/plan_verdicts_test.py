@@ -45,3 +45,19 @@ def test_checkpoints_that_save_nothing_say_why():
 )
 def test_refusals(words, parts):
     refused(ridgebench("plan", *words.split()), *parts)
+
+
+@pytest.mark.parametrize("stage", range(4))
+def test_a_larger_batch_hides_the_traffic_as_the_checklist_says(stage):
+    def traffic(batch: int, micro_batches: int) -> dict:
+        sizes = f"--batch {batch} --micro-batches {micro_batches} --gpus 64 --stage {stage}"
+        checks = plan(f"check --model llama-3-8b --tokens 1T --mfu 0.4 {sizes} --link infiniband-hdr --on h200")["checks"]
+        return checks[-1]
+
+    remedy = traffic(1, 1)["remedy"]
+    times = int(remedy.split(" times the batch, in ")[0])
+    accumulates = "in micro-batches" in remedy
+    assert accumulates == (stage < 2), "a rank that shards gradients sends those of every micro-batch"
+    assert traffic(times, times if accumulates else 1)["pass"]
+    if stage == 3:
+        assert traffic(times, times)["value"] == pytest.approx(times * traffic(times, 1)["value"])

@@ -242,6 +242,9 @@ def test_a_link_has_the_rate_that_a_run_measured():
     assert reply["inputs"]["rate_from"] == best["id"] and "fastest copy" in reply["note"]
     device = answer("plan", "transfer", "--bytes", "140G", "--link", folder)
     assert device["inputs"]["rate_from"].startswith("copy_to_device/") and device["time_s"] != reply["time_s"]
+    refused(ridgebench("plan", "transfer", "--bytes", "512B", "--link", "50G"),
+            "--bytes is '512B'", "allowed: 512 for bytes, 512G for billions of bytes")
+    refused(ridgebench("plan", "transfer", "--bytes", "1G", "--link", "50B"), "--link is '50B'", "50GB/s")
     refused(ridgebench("plan", "transfer", "--bytes", "1G", "--link", H100), "no steady row of copy_to_device", "byte/s")
     refused(ridgebench("plan", "transfer", "--bytes", "1G", "--link", "50G", "--direction", "up"), "--direction is 'up'", "to-host")
 
@@ -266,6 +269,16 @@ def test_precisions_and_optimizers_of_the_lecture():
     assert plan("memory --params 1e9 --optimizer lion")["bytes_per_parameter"] == 8
     adafactor = plan("memory --params 1e9 --optimizer adafactor")
     assert adafactor["bytes_per_parameter"] == 4 and "row and column sums" in adafactor["note"]
+
+
+def test_fp4_has_the_peak_of_the_sheet():
+    for words in ("train --flops 1e22 --mfu 0.4 --on b200", "mfu --flops 1e15 --time 1 --on b200"):
+        named, short = (plan(f"{words} --format {form}") for form in ("fp4_e2m1", "fp4"))
+        assert named == short and named["inputs"]["format"] == "fp4_e2m1"
+        assert {term["name"]: term["value"] for term in named["terms"]}["peak of one device"] == 9e15
+    refused(ridgebench("plan", "train", "--flops", "1e22", "--mfu", "0.4", "--on", "h100", "--format", "fp4"),
+            "h100-sxm has no peak for fp4_e2m1")
+    refused(ridgebench("predict", "table", "--on", "b200", "--format", "fp4"), "no operation has the format fp4_e2m1")
 
 
 def test_fp4_formats_differ_in_their_blocks():

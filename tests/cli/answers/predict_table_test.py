@@ -115,6 +115,33 @@ def test_the_size_from_which_an_operation_is_compute_bound(words, sizes):
     assert solved(*words.split()) == sizes
 
 
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        ("matmul_grouped m:8192/n:2048/k:7168 --solve g --format bf16 --on h100",
+         "compute-bound up to g = 22, memory-bound from g = 23 on"),
+        ("attention_decode b:1/h:128/s:4096/d:128 --solve kv --format bf16 --on h100",
+         "compute-bound up to kv = 4, memory-bound from kv = 8 on"),
+        ("attention_decode b:1/kv:8/s:4096/d:128 --solve h --format bf16 --on h100",
+         "memory-bound up to h = 152, compute-bound from h = 160 on"),
+        ("matmul_nvfp4 m:4096/n:4096 --solve k --format nvfp4 --on b200", "memory-bound up to k = 1392, compute-bound from k = 1394 on"),
+        ("matmul_block_scaled m:425/n:425 --solve k --format fp8 --on h200",
+         "memory-bound below k = 28263, both in turn up to k = 28328, compute-bound from k = 28329 on"),
+        ("rope b:1/s:4096/h:32 --solve d --format bf16 --on h100", "never compute-bound, whatever d is"),
+        ("cross_entropy m:64 --solve n --format bf16 --on h100", "never compute-bound, whatever n is"),
+    ],
+)  # fmt: skip
+def test_a_verdict_is_that_of_predict(words, verdict):
+    """`predict` itself says so at the sizes that the verdict names."""
+    assert verdict in ridgebench("predict", *words.split()).stdout
+    reply = answer("predict", *words.split())
+    shape = "/".join(f"{name}:{size}" for name, size in reply["shape"].items())
+    sizes = [(key, reply[key]) for key in reply if key.endswith("_bound") and reply[key]]
+    calls = [["predict", words.split()[0], f"{shape}/{reply['dimension']}:{size}", *words.split()[-4:], "--json"] for _, size in sizes]
+    bounds = [json.loads(text)["bound"] for _, text in answers(calls)]
+    assert bounds == [key.split("_")[1] for key, _ in sizes]
+
+
 def test_what_memory_always_decides_is_said():
     shown = ridgebench(*"predict relu --solve n --format bf16 --on h100".split()).stdout
     assert "never compute-bound, whatever n is" in shown
@@ -127,7 +154,7 @@ def test_what_memory_always_decides_is_said():
 def test_without_a_peak_nothing_is_decided(words, on):
     words = ["predict", words, "--solve", "n", "--format", "fp8", "--on", on]
     reply = answer(*words)
-    assert [reply[key] for key in reply if key.endswith(("_bound", "_per_byte"))] == [None] * 4
+    assert [reply[key] for key in reply if key.endswith(("_bound", "_per_byte", "_from"))] == [None] * 7
     shown = ridgebench(*words).stdout
     assert "cannot be decided" in shown and "never" not in shown and "intensity" not in shown
     plain = answer("predict", words[1], "4096", "--format", "fp8", "--on", on)["notes"]

@@ -4,21 +4,9 @@ import fcntl
 import json
 import os
 import signal
-from pathlib import Path
 
 from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, refused, ridgebench, wait_for_rows, wait_until
-from simulated_node import EIGHT, PASSES, ROWS, Node, states_of
-
-
-def processes_of(folder):
-    """The processes of this machine whose command line names the folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found += [path.parent.name] if str(folder).encode() in path.read_bytes() else []
-        except OSError:  # it ended meanwhile
-            pass
-    return found
+from simulated_node import EIGHT, PASSES, ROWS, Node, processes_of, states_of
 
 
 def test_a_gpu_that_hangs_is_killed_and_the_others_are_kept(tmp_path):
@@ -67,7 +55,8 @@ def test_ctrl_c_ends_all_and_keeps_finished_rows(tmp_path):
     kept = (first / "records.jsonl").read_bytes()
     process.send_signal(signal.SIGINT)
     done = finish(process)
-    assert done.returncode == UNDECIDED == node.read()["exit"]
+    said = (first / "log.txt").read_text()
+    assert done.returncode == UNDECIDED == node.read()["exit"] and "ridgebench: interrupted" in said
     assert "ridgebench: interrupted; finished rows are kept" in done.stderr
     assert (first / "records.jsonl").read_bytes().startswith(kept)
     assert node.states("isolated") == ["killed", "waiting", "waiting"]
@@ -76,6 +65,7 @@ def test_ctrl_c_ends_all_and_keeps_finished_rows(tmp_path):
     resumed = node.resume()
     assert resumed.returncode == OK, resumed.stderr
     assert (first / "records.jsonl").read_bytes().startswith(kept)
+    assert (first / "log.txt").read_text().startswith(said)
     assert node.states("isolated") == node.states("loaded") == ["done"] * 3
     found = node.read()
     assert (found["interrupted"], found["exit"], len(found["resumed"])) == (False, OK, 1)
@@ -113,6 +103,31 @@ def test_only_passes_that_are_not_done_are_measured_again(tmp_path):
     changed = [path for path, text in before.items() if path.read_bytes() != text]
     assert changed == [node.folder / "loaded" / "sim-1" / "environment.json"]
     assert node.read()["gpus"][0] == value["gpus"][0] and node.states("loaded") == ["done", "done"]
+
+
+def test_a_gpu_whose_last_row_ended_gives_no_load_also_if_a_row_failed(tmp_path):
+    node = _finished(tmp_path)
+    value = node.read()
+    value["gpus"][0]["passes"]["loaded"] |= {"state": "failed", "exit": ROW_FAILED}
+    value["gpus"][1]["passes"]["loaded"] |= {"state": "killed", "exit": None}
+    for words, noted in (("--retry",), False), ((), True):
+        (node.folder / "node.json").write_text(json.dumps(value))
+        done = node.resume(*words)
+        assert done.returncode == OK and ("in the loaded pass 1 of 2 GPUs are done" in done.stderr) is noted
+
+
+def test_the_reason_of_a_resumed_pass_is_not_that_of_the_one_before(tmp_path):
+    node = Node(tmp_path, EIGHT[:1])
+    node.variables["RIDGEBENCH_TEST_CRASH"] = "SIGSEGV"
+    assert node.run("--filter", "^relu/(naive|crashing)/fp32/", "--budget", "3").returncode == ROW_FAILED
+    log = node.folder / "isolated" / "sim-0" / "log.txt"
+    log.write_text("ridgebench: an earlier problem\n")
+    value = node.read()
+    value["gpus"][0]["passes"]["isolated"] |= {"state": "killed", "exit": None}
+    (node.folder / "node.json").write_text(json.dumps(value))
+    assert node.resume().returncode == ROW_FAILED
+    assert log.read_text().startswith("ridgebench: an earlier problem\n")
+    assert "crashed: SIGSEGV" in node.read()["gpus"][0]["passes"]["isolated"]["reason"]
 
 
 def test_a_run_that_cannot_go_on_is_refused_and_stays(tmp_path):

@@ -1,8 +1,9 @@
-"""A node of simulated GPUs, and what `run --concurrent` makes of it."""
+"""A node of simulated GPUs, and what `run --concurrent` and `soak --concurrent` make of it."""
 
 import json
 import re
 import subprocess
+from pathlib import Path
 
 from command_line import BINARY, OK, environment, ridgebench, schema, strict_json
 
@@ -11,8 +12,21 @@ ROWS = ("--filter", "^(relu/naive|dot/naive)/fp32/")
 EIGHT = [f"seed={seed}" for seed in range(1, 9)]
 
 
+def processes_of(folder):
+    """The processes of this machine whose command line names the folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [path.parent.name] if str(folder).encode() in path.read_bytes() else []
+        except OSError:  # it ended meanwhile
+            pass
+    return found
+
+
 class Node:
     """A node whose GPUs are simulated by these texts."""
+
+    command = "run"
 
     def __init__(self, folder, texts, name=None):
         self.folder = folder / "node"
@@ -23,7 +37,7 @@ class Node:
             self.variables["SLURMD_NODENAME"] = name
 
     def words(self, *more):
-        return ["run", "--concurrent", "--out", str(self.folder), *(more or (*ROWS, "--budget", "4"))]
+        return [self.command, "--concurrent", "--out", str(self.folder), *(more or (*ROWS, "--budget", "4"))]
 
     def run(self, *more):
         return ridgebench(*self.words(*more), env=self.variables)

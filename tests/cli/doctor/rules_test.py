@@ -1,9 +1,10 @@
 """`doctor --rules FILE`: what the owner of a fleet wants of each model."""
 
 import json
+import re
 
 import pytest
-from command_line import OK, refused, ridgebench, strict_json
+from command_line import OK, ROOT, refused, ridgebench, schema, strict_json
 
 GPU = {"backend": "cuda", "name": "cuda:0", "model": "NVIDIA H200", "power_limit_w": 700.0, "driver": "580.65.06", "ecc": True, "mig": False,
        "persistence": True, "nvlinks": 18, "nvlinks_present": 18,
@@ -46,7 +47,9 @@ def test_what_cannot_be_checked_is_a_note(judged):
     assert judged({"NVIDIA B200": {}}) == {"rule_none": ("note", "the rules name no model 'NVIDIA H200' and no '*'")}
 
 
-@pytest.mark.parametrize(("rules", "parts"), [
+# Expressions that RE2 accepts, and that Python's re refuses or reads in another way, with the part that the message names.
+ONLY_RE2 = {r"^\pL": r"\pL", "-dot/[[:alpha:]]": "[:", "a{,5}": "{,", r"a\z": r"\z", "a(?i)b": "(?i)", r"\Q.\E": r"\Q", r"\x{41}": r"\x{", "(?U)a+": "(?U)"}
+REFUSED = [
     ({"*": {"powr": 1}}, ("*: unknown key 'powr'; allowed: power_limit_w, driver, vbios, ecc, mig, persistence, nvlinks, pcie_generation, pcie_lanes, rates",)),
     ({"*": {"power_limit_w": "700"}}, ('power_limit_w is "700"; allowed: a number, or [low, high]',)),
     ({"*": {"power_limit_w": [700, 600]}}, ("allowed: a number, or [low, high]",)),
@@ -54,9 +57,14 @@ def test_what_cannot_be_checked_is_a_note(judged):
     ({"*": {"driver": []}}, ("driver is []; allowed: a text, or a list of texts",)),
     ({"*": {"rates": {"^dot": {"rows": 1}}}}, ("rates of '^dot' is", "flops_per_s", "bytes_per_s")),
     ({"*": {"rates": {"(": {"flops_per_s": 1}}}}, ("(",)),
+    *(({"*": {"rates": {text: {"flops_per_s": 1}}}}, ("rates of ", part, "`fleet report` does not read")) for text, part in ONLY_RE2.items()),
     ({"*": 5}, ("* is 5; allowed: an object with keys of: power_limit_w",)),
     ([], ()),
-])  # fmt: skip
+]  # fmt: skip
+NOT_IN_A_SCHEMA = [{"*": {"power_limit_w": [700, 600]}}, *({"*": {"rates": {text: {"flops_per_s": 1}}}} for text in ("(", *ONLY_RE2))]
+
+
+@pytest.mark.parametrize(("rules", "parts"), REFUSED)
 def test_a_file_that_makes_no_sense_is_refused(rules, parts, tmp_path):
     (tmp_path / "rules.json").write_text(json.dumps(rules))
     refused(ridgebench("doctor", "--rules", tmp_path / "rules.json"), str(tmp_path / "rules.json"), *parts)
@@ -64,3 +72,21 @@ def test_a_file_that_makes_no_sense_is_refused(rules, parts, tmp_path):
 
 def test_a_file_that_is_absent_is_refused(tmp_path):
     refused(ridgebench("doctor", "--rules", tmp_path / "absent"), str(tmp_path / "absent"))
+
+
+def test_the_schema_agrees_with_the_reader(tmp_path):
+    checked = schema("rules")
+    for rules, _ in REFUSED:
+        assert checked.is_valid(rules) is (rules in NOT_IN_A_SCHEMA), rules
+    (tmp_path / "rules.json").write_text('{"*": {"powr": 1}}')
+    said = ridgebench("doctor", "--rules", tmp_path / "rules.json").stderr
+    assert said.strip().split("allowed: ")[1].split(", ") == list(checked.schema["$defs"]["rules"]["properties"])
+    page = (ROOT / "docs" / "operate" / "fleet.md").read_text("utf-8")
+    for rules in ({"NVIDIA H200": RULES}, {"*": {"power_limit_w": [650, 700]}}, json.loads(re.search(r"```\n(\{.*?\n\})\n```", page, re.DOTALL)[1])):
+        assert list(checked.iter_errors(rules)) == []
+
+
+@pytest.mark.parametrize("text", [r"^dram_(read|copy)/.*\.5\b", r"(?i)^DOT", "(?i:x)y", "(?P<a>x)|(?:y)", r"[^\]:]\x41\\p", "a{1,3}", "a{2,}", r"\d\W\.", "[a:]"])
+def test_both_readers_accept_an_expression_that_means_the_same(text, judged):
+    assert judged({"*": {"rates": {text: {"flops_per_s": 1}}}}) == {}
+    assert re.compile(text)

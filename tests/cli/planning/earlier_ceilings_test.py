@@ -79,6 +79,17 @@ def test_another_state_of_the_device_has_no_share_of_its_roof(key, value, differ
     unjudged(tmp_path / "run", result, changed, difference)
 
 
+def test_ceilings_of_a_host_of_another_name_are_left_out(earlier, tmp_path):
+    changed = tmp_path / "changed"
+    shutil.copytree(earlier, changed)
+    stored = read_environment(changed)
+    for number, (host, comparable) in enumerate((("0123456789abcdef", False), (None, True))):
+        stored["host"]["hostname_hash"] = host
+        (changed / "environment.json").write_text(json.dumps(stored))
+        said = run(tmp_path / f"run{number}", *SIM, "--ceilings", changed).stderr
+        assert ("are not comparable with this run: host.hostname_hash: " in said) is not comparable
+
+
 def test_compare_names_the_same_differences(earlier, tmp_path):
     words = ("--fill", "zeros", "--seed", "7")
     result = run(tmp_path / "run", *SIM, *words, "--ceilings", earlier)

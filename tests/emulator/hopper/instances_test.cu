@@ -102,5 +102,21 @@ TEST_F(Instances, RefuseATileThatIsNotCompiled) {
 }
 TEST_F(Instances, PromoteFp8) { expect_exact_products<PromotedTiles, Fp8E4m3, Bf16>(Layout::nt); }
 
+// 8192 cubed in bf16 with 128 x 192: docs/kernel_models.md has both numbers.
+TEST_F(Instances, ExpectTheTrafficOfTheirTile) {
+  constexpr std::int64_t kSide = 8192;
+  const Shape shape({{"m", kSide}, {"n", kSide}, {"k", kSide}}, Layout::nt);
+  Machine h100;
+  h100.caches = {{2, std::int64_t{50} << 20U, 132}};
+  cuda::ChosenTile choice{{.tile = 0, .cluster = 2}, {128, 192}};
+  const ModelTraffic expected = choice.traffic(h100, shape, Format::bf16);
+  EXPECT_NEAR(expected.dram_bytes, 805e6, 1e6);
+  // 43 tiles of 192 columns hold 8256.
+  EXPECT_NEAR(expected.l2_to_sm_bytes, 9.11e-3 * 2 * kSide * kSide * 8256, 1e8);
+  choice.group_rows = 4096;
+  EXPECT_NEAR(choice.traffic(h100, shape, Format::bf16).dram_bytes, 537e6, 1e6);
+  EXPECT_EQ(choice.traffic(h100, shape, Format::bf16).l2_to_sm_bytes, expected.l2_to_sm_bytes);
+}
+
 }  // namespace
 }  // namespace ridgebench::emulator

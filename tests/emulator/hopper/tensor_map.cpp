@@ -19,6 +19,8 @@ constexpr std::size_t kSwizzleUnit = 16;  // the unit of the swizzle
 
 static_assert(sizeof(TiledMap) <= sizeof(CUtensorMap));
 
+std::uint64_t g_bytes_read = 0;
+
 std::uint32_t bytes_of(CUtensorMapDataType type) {
   switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT8:
@@ -130,9 +132,12 @@ std::vector<std::byte> read_box(const TiledMap& map, BoxPlace place) {
   std::vector<std::byte> box(map.box_bytes());
   for_each_line(map, place, [&](const std::byte* line, std::size_t at, std::size_t bytes) {
     std::memcpy(&box[at], line, bytes);
+    g_bytes_read += bytes;
   });
   return box;
 }
+
+std::uint64_t take_bytes_read() { return std::exchange(g_bytes_read, 0); }
 
 void write_box(const TiledMap& map, BoxPlace place, std::span<const std::byte> box) {
   for_each_line(map, place, [&](std::byte* line, std::size_t at, std::size_t bytes) {

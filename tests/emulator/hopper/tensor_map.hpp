@@ -35,6 +35,9 @@ struct BoxPlace {
 // Faults where `map` was not encoded.
 TiledMap tiled(const CUtensorMap* map);
 
+// Bytes of matrices that read_box copied since the last call.
+std::uint64_t take_bytes_read();
+
 // Elements outside the matrix read as zeros and are not written.
 std::vector<std::byte> read_box(const TiledMap& map, BoxPlace place);
 void write_box(const TiledMap& map, BoxPlace place, std::span<const std::byte> box);

@@ -84,13 +84,13 @@ std::vector<float> scales(std::int64_t count, std::int64_t seed) {
 float exact(const Shape& s, std::int64_t i, std::int64_t j) {
   const std::int64_t k = s["k"];
   float sum = 0;
-  for (std::int64_t block = 0; block < k; block += kScaleBlock) {
+  for (std::int64_t block = 0; block < k; block += Fp32Scales::kBlock) {
     int part = 0;
-    for (std::int64_t p = block; p < std::min(k, block + kScaleBlock); ++p) {
+    for (std::int64_t p = block; p < std::min(k, block + Fp32Scales::kBlock); ++p) {
       part += number(i * k + p) * number(j * k + p + kSeedB);
     }
-    sum += static_cast<float>(part) * scale(scale_index_a(i, block, s["m"])) *
-           scale(scale_index_b(j, block, k) + kSeedB);
+    sum += static_cast<float>(part) * scale(Fp32Scales::index_a(i, block, s["m"], k)) *
+           scale(Fp32Scales::index_b(j, block, s["n"], k) + kSeedB);
   }
   return decode(encode<Bf16>(sum));
 }
@@ -103,8 +103,8 @@ int wrong_elements(const Shape& shape, cuda::TileChoice choice) {
   const std::int64_t k = shape["k"];
   const std::vector<Fp8E4m3> a = numbers<Fp8E4m3>(m * k, 0);
   const std::vector<Fp8E4m3> b = numbers<Fp8E4m3>(n * k, kSeedB);
-  const std::vector<float> of_a = scales(scales_of_a(m, k), 0);
-  const std::vector<float> of_b = scales(scales_of_b(n, k), kSeedB);
+  const std::vector<float> of_a = scales(Fp32Scales::count_a(m, k), 0);
+  const std::vector<float> of_b = scales(Fp32Scales::count_b(n, k), kSeedB);
   HostQueue queue;
   const auto c = std::static_pointer_cast<Bf16>(
       queue.allocate(static_cast<std::size_t>(m * n) * sizeof(Bf16)));

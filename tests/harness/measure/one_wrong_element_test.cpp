@@ -12,6 +12,7 @@
 #include "harness/device/cpu/device.hpp"
 #include "harness/measure/verifying/inputs.hpp"
 #include "harness/measure/verifying/output_check.hpp"
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/resolved_registry.hpp"
 
@@ -30,6 +31,9 @@ std::optional<Shape> small_shape(const Operation& operation) {
   for (std::size_t i = 0; i < count; ++i) {
     dimensions.emplace_back(operation.dimensions[i], count == 1 ? 3001 : kSizes.at(i));
   }
+  // Numbers that share an element of memory lie along the last dimension.
+  const int together = info(operation.formats.front().a).numbers();
+  dimensions.back().second = round_up(dimensions.back().second, together);
   return Shape(std::move(dimensions),
                operation.has_layout ? std::optional(Layout::nt) : std::nullopt,
                operation.attributes);

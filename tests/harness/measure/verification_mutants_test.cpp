@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/measure/verifying/verification.hpp"
+#include "kernels/common/ceil_div.hpp"
 #include "tests/support/awkward_shapes.hpp"
 #include "tests/support/host_run.hpp"
 #include "tests/support/resolved_registry.hpp"
@@ -16,15 +17,21 @@
 namespace ridgebench {
 namespace {
 
+// Numbers of an element of the first operand of a product.
+std::int64_t together(const Operation& operation) {
+  return info(operation.formats.front().a).numbers();
+}
+
 // The sizes are no multiple of a vector or a tile, and too large for zero to be a right output.
 Shape awkward_shape(const Operation& operation) {
   const std::size_t most = 3;
   if (operation.dimensions.size() > most) return awkward_shapes(operation).at(most - 1);
   std::vector<Shape::Dimension> dimensions;
-  constexpr std::array<std::int64_t, 3> kSizes{37, 37, 131};  // square, so that operands may swap
+  // Square, so that operands may swap.
+  const std::array<std::int64_t, 3> sizes{37, 37, round_up(std::int64_t{131}, together(operation))};
   const auto count = operation.dimensions.size();
   for (std::size_t i = 0; i < count; ++i) {
-    dimensions.emplace_back(operation.dimensions[i], kSizes.at(count == 1 ? 2 : i));
+    dimensions.emplace_back(operation.dimensions[i], sizes.at(count == 1 ? 2 : i));
   }
   return Shape(std::move(dimensions),
                operation.has_layout ? std::optional(Layout::nt) : std::nullopt,
@@ -80,7 +87,8 @@ void set_zero(GuardedArray& array, std::int64_t first, std::int64_t count) {
 void drop_terms(const Operation& operation, HostRun& run, std::int64_t tile) {
   GuardedArray& factor = run.array(operation.name == "matvec" ? 1 : 0);
   const std::int64_t elements = factor.operand().elements;
-  const std::int64_t length = is_product(operation) ? awkward_shape(operation)["k"] : elements;
+  const std::int64_t length =
+      is_product(operation) ? awkward_shape(operation)["k"] / together(operation) : elements;
   for (std::int64_t end = length; end <= elements; end += length) {
     set_zero(factor, end - tile, tile);
   }

@@ -311,6 +311,9 @@ TEST(Explained, StolenTimeIsThatOfTheRun) {
   const Cause cause = run.explained().rows[0].causes.at(0);
   EXPECT_EQ(cause.code, "stolen");
   EXPECT_NEAR(*cause.factor, 1 / 0.9, 1e-12);
+  run.records[0].device = "simulated";
+  run.environment["devices"][1]["name"] = "simulated";
+  EXPECT_EQ(first_cause(run.explained()), "") << "a hypervisor takes no time of a simulated clock";
 }
 
 TEST(Explained, TheFastestTechniqueOfTheSameWorkIsNamed) {

@@ -50,6 +50,22 @@ TEST(CeilingRate, OnlyVerifiedSteadyCeilingsCount) {
   EXPECT_FALSE(counts(wrong));
 }
 
+TEST(Products, AreTheOperationsOfTensorEngines) {
+  const auto of = [](const char* operation) {
+    Record r;
+    r.op = operation;
+    return is_product(r);
+  };
+  for (const char* const name : {"matmul", "matmul_gelu", "matmul_block_scaled", "matmul_mxfp8",
+                                 "matmul_nvfp4", "matmul_grouped"}) {
+    EXPECT_TRUE(of(name)) << name;
+  }
+  for (const char* const name :
+       {"matvec", "gelu", "attention_decode", "tensor_peak", "not_there"}) {
+    EXPECT_FALSE(of(name)) << name;
+  }
+}
+
 bool is_above(const json& record) { return above_roof(parse_record(record.dump(), "a test")); }
 
 // The row does 1e9 FLOPs and moves 1e9 bytes in a second.
@@ -176,7 +192,7 @@ TEST(OpenRoofs, ARoofIsTheBestThatAVerifiedRowReached) {
 
 TEST(OpenRoofs, ADirectoryKnowsItsDataSheetAndItsLaunchFloor) {
   const auto roofs_with = [](const json& device) {
-    const WrittenResults directory(Rows{memory_ceiling("copy", 0.5, 30e9)}, json{device});
+    const WrittenResults directory(Rows{memory_ceiling("copy", 0.5, 30e9)}, json::array({device}));
     return open_roofs(directory.path().string());
   };
   const json h100{{"name", "cpu"},

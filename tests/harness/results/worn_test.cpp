@@ -9,6 +9,7 @@ namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -22,13 +23,12 @@ ordered_json environment_of(const ordered_json& before, const ordered_json& afte
 
 TEST(Worn, NamesTheCountersThatGrew) {
   ordered_json environment =
-      environment_of({{"xids", 0}, {"nvlink_errors", {{"crc_flit", 4}}}, {"power_capped_s", 1}},
-                     {{"xids", 2}, {"nvlink_errors", {{"crc_flit", 5}}}, {"power_capped_s", 9}});
+      environment_of({{"xids", 0}, {"nvlink_errors", {{"replay", 4}}}, {"power_capped_s", 1}},
+                     {{"xids", 2}, {"nvlink_errors", {{"replay", 5}}}, {"power_capped_s", 9}});
   record_worn(environment);
-  EXPECT_THAT(
-      recorded_worn(environment),
-      ElementsAre("cuda:1 counted faults during the run: nvlink_errors.crc_flit grew from 4 "
-                  "to 5, xids grew from 0 to 2"));
+  EXPECT_THAT(recorded_worn(environment),
+              ElementsAre("cuda:1 counted faults during the run: nvlink_errors.replay grew from 4 "
+                          "to 5, xids grew from 0 to 2"));
   EXPECT_EQ(environment["conditions"][0]["code"], "busy") << "the others stay";
   EXPECT_EQ(environment["conditions"][1]["severe"], false);
   EXPECT_THAT(worn_problems(environment), IsEmpty());
@@ -74,6 +74,50 @@ TEST(Worn, OnlyFaultsThatMaySpoilAResultMakeASoakWrong) {
     EXPECT_EQ(report.exit_code(), code) << counter;
     EXPECT_EQ(report.to_json().at("faults").size(), 1U) << counter;
   }
+}
+
+// DCGM: more than 8 replays a minute, and 100 CRC errors a second and more.
+TEST(Worn, ErrorsOfLinksAreADoubtAboveTheirRateAndANoteBelow) {
+  const auto crc = [](int errors) { return ordered_json{{"crc_data", errors}}; };
+  struct Run {
+    const char* key;
+    ordered_json after;
+    ordered_json seconds;
+    bool worn;
+  };
+  for (const Run& run :
+       {Run{"pcie_replays", 1, 2, false}, Run{"pcie_replays", 8, 2, false},
+        Run{"pcie_replays", 9, 2, true}, Run{"pcie_replays", 9, 70, false},
+        Run{"pcie_replays", 9, nullptr, true}, Run{"nvlink_errors", crc(99), 0.5, false},
+        Run{"nvlink_errors", crc(100), 0.5, true}, Run{"nvlink_errors", crc(100), 2, false}}) {
+    ordered_json environment = environment_of(
+        {{run.key, run.after.is_object() ? crc(0) : ordered_json(0)}}, {{run.key, run.after}});
+    environment["duration_s"] = run.seconds;
+    record_worn(environment);
+    EXPECT_EQ(recorded_worn(environment).size(), run.worn ? 1U : 0U) << run.key << run.after;
+    EXPECT_EQ(rare_link_errors(environment).size(), run.worn ? 0U : 1U) << run.key << run.after;
+    EXPECT_THAT(worn_problems(environment), IsEmpty());
+  }
+}
+
+TEST(Worn, AConditionThatSomebodyRemovedIsAProblem) {
+  ordered_json environment = environment_of({{"xids", 0}}, {{"xids", 2}});
+  EXPECT_THAT(worn_problems(environment),
+              ElementsAre(AllOf(HasSubstr("the states show that cuda:1 counted faults"),
+                                HasSubstr("conditions lack it"))));
+  environment.erase("conditions");
+  EXPECT_EQ(worn_problems(environment).size(), 1U);
+}
+
+TEST(Worn, ARareErrorOfALinkThatAnOlderVersionRecordedIsNoProblem) {
+  ordered_json environment = environment_of({{"pcie_replays", 0}}, {{"pcie_replays", 1}});
+  environment["conditions"].push_back(
+      {{"code", "worn"},
+       {"text", "cuda:1 counted faults during the run: pcie_replays grew from 0 to 1"},
+       {"device", "cuda:1"},
+       {"severe", false},
+       {"counters", {{{"counter", "pcie_replays"}, {"before", 0}, {"after", 1}}}}});
+  EXPECT_THAT(worn_problems(environment), IsEmpty());
 }
 
 TEST(Worn, ARunWithoutAnEndHasNone) {

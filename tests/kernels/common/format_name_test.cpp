@@ -41,7 +41,16 @@ TEST(FormatName, RefusalsListWhatIsAllowed) {
   EXPECT_EQ(format_refusal("fp4"), "unknown format 'fp4' (fp4 is not supported here)" + allowed);
 }
 
+TEST(FormatName, OperationsMayHaveFp4) {
+  for (const char* const name : {"fp4_e2m1", "fp4", "nvfp4"}) {
+    EXPECT_EQ(parse_measured_format(name), FormatPair(Format::fp4_e2m1));
+  }
+  EXPECT_EQ(parse_measured_format("fp8"), FormatPair(Format::fp8_e4m3));
+  EXPECT_THROW((void)parse_measured_format("mxfp4"), UsageError);
+}
+
 TEST(FormatName, ProductsOfFp8AreInBf16) {
+  EXPECT_EQ(product_format(Format::fp4_e2m1), Format::bf16);
   EXPECT_EQ(product_format(Format::fp8_e5m2), Format::bf16);
   EXPECT_EQ(product_format({Format::fp8_e4m3, Format::fp8_e5m2}), Format::bf16);
   EXPECT_EQ(product_format(Format::fp16), Format::fp16);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -43,6 +45,57 @@ INSTANTIATE_TEST_SUITE_P(Format, SmallFormat,
 TEST(FormatTable, ListsEachFormatAtItsOwnPlace) {
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(kFormats.at(i).format), i) << kFormats.at(i).name;
+  }
+}
+
+// cvt.rp.satfinite.ue8m0x2: to the next power of two above the magnitude.
+TEST(Scales, OfUe8m0ArePowersOfTwoAndRoundUp) {
+  for (std::uint32_t code = 0; code < 255; ++code) {
+    const float power = std::ldexp(1.0F, static_cast<int>(code) - 127);
+    EXPECT_EQ(decode(Ue8m0{static_cast<std::uint8_t>(code)}), power);
+    EXPECT_EQ(encode<Ue8m0>(power).bits, code);
+    EXPECT_EQ(encode<Ue8m0>(-power).bits, code);
+    EXPECT_EQ(encode<Ue8m0>(std::nextafter(power, 0.0F)).bits, code);
+    EXPECT_EQ(encode<Ue8m0>(std::nextafter(power, kInfinity)).bits, std::min(code + 1, 254U));
+  }
+  EXPECT_EQ(encode<Ue8m0>(0).bits, 0);
+  EXPECT_EQ(encode<Ue8m0>(kInfinity).bits, 254);
+  EXPECT_EQ(encode<Ue8m0>(NAN).bits, 255);
+  EXPECT_TRUE(std::isnan(decode(Ue8m0{255})));
+  EXPECT_EQ(info(Format::ue8m0).max_finite(), 0x1p127);
+  EXPECT_EQ(info(Format::ue8m0).bits(), 8);
+}
+
+// cvt.rn.satfinite.e2m1x2. Ties go to the even code.
+TEST(Fp4, RoundsToTheNearestOfItsFifteenNumbers) {
+  constexpr std::array<float, 8> kNumbers{0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  const FormatInfo& fp4 = info(Format::fp4_e2m1);
+  for (std::uint32_t code = 0; code < kNumbers.size(); ++code) {
+    const float number = kNumbers.at(code);
+    EXPECT_EQ(decode_bits(fp4, code), number);
+    EXPECT_EQ(decode_bits(fp4, code | 8U), -number);
+    EXPECT_EQ(encode_bits(fp4, number), code);
+    EXPECT_EQ(encode_bits(fp4, -number), code | 8U);
+    if (code == 0) continue;
+    const float middle = (number + kNumbers.at(code - 1)) / 2;
+    EXPECT_EQ(encode_bits(fp4, middle), code % 2 == 0 ? code : code - 1);
+    EXPECT_EQ(encode_bits(fp4, std::nextafter(middle, kInfinity)), code);
+    EXPECT_EQ(encode_bits(fp4, std::nextafter(middle, 0.0F)), code - 1);
+  }
+  EXPECT_EQ(encode_bits(fp4, 7), 7);
+  EXPECT_EQ(encode_bits(fp4, -kInfinity), 15);
+  EXPECT_EQ(encode_bits(fp4, -NAN), 7);
+  EXPECT_EQ(fp4.max_finite(), 6);
+  EXPECT_EQ(fp4.min_normal(), 1);
+  EXPECT_EQ(fp4.min_subnormal(), 0.5);
+  EXPECT_EQ(fp4.bits(), 4);
+}
+
+TEST(Fp4, HasTwoNumbersInAByteTheFirstInTheLowHalf) {
+  constexpr std::array kPairs{Fp4Pair{0xf1}, Fp4Pair{0x02}};
+  constexpr std::array<float, 4> kExpected{0.5, -6, 1, 0};
+  for (std::size_t i = 0; i < kExpected.size(); ++i) {
+    EXPECT_EQ(decode_at(kPairs.data(), static_cast<std::int64_t>(i)), kExpected.at(i)) << i;
   }
 }
 
@@ -228,6 +281,8 @@ TEST(Format, StoredBitsAreDefinedForEveryFormat) {
   static_assert(stored_bits(Format::tf32, 1) == 0x3f800000);
   static_assert(stored_bits(Format::fp64, 0.1) == 0x3fb999999999999a);  // not those of a float
   static_assert(stored_bits(Format::fp8_e4m3, 1) == 0x38);
+  static_assert(stored_bits(Format::ue8m0, 3) == 0x81);
+  static_assert(stored_bits(Format::fp4_e2m1, -1.5) == 0xbb);
 }
 
 // LECTURE.md: fp16 loses 1e-8, bf16 with the range of fp32 keeps it.

@@ -168,6 +168,16 @@ TEST(View, ReadsEveryFormat) {
     view.read(1, std::span(both).first(1));
     EXPECT_EQ(both.front(), 2) << info(view.format).name;
   }
+  const std::array<std::uint8_t, 2> scales{0x7e, 0x81};
+  EXPECT_EQ((View{scales.data(), Format::ue8m0}[0]), 0.5);
+  EXPECT_EQ((View{scales.data(), Format::ue8m0}[1]), 4);
+  const std::array<std::uint8_t, 2> fp4{0x4b, 0x1f};
+  const View pairs{fp4.data(), Format::fp4_e2m1};
+  std::array<double, 3> last{};
+  pairs.read(1, last);
+  EXPECT_EQ(last, (std::array<double, 3>{2, -6, 0.5}));
+  EXPECT_EQ(pairs[0], -1.5);
+  EXPECT_EQ(pairs.from(2)[0], -6);
 }
 
 }  // namespace

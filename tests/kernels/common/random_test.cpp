@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -170,6 +171,26 @@ TEST(FillRandom, Int8HasWholeNumbersOfItsWholeRange) {
   fill_random(x.data(), 100003, Format::int8, Fill::integers, kSeed, 0, 2, 3);
   EXPECT_EQ(std::ranges::max(x), 2);
   EXPECT_EQ(std::ranges::min(x), -2);
+}
+
+// Both numbers of a pair are normal and do not depend on each other.
+TEST(FillRandom, Fp4HasPairsOfNumbers) {
+  constexpr std::int64_t kPairs = 100000;
+  std::vector<Fp4Pair> x(kPairs);
+  fill_random(x.data(), kPairs, Format::fp4_e2m1, Fill::normal, kSeed, 0, 2, 0);
+  std::array<double, 3> products{};  // first x first, second x second, first x second
+  for (std::int64_t i = 0; i < kPairs; ++i) {
+    const double first = decode_at(x.data(), 2 * i);
+    const double second = decode_at(x.data(), 2 * i + 1);
+    products[0] += first * first / kPairs;
+    products[1] += second * second / kPairs;
+    products[2] += first * second / kPairs;
+  }
+  EXPECT_NEAR(products[0], 1, 0.1);
+  EXPECT_NEAR(products[1], 1, 0.1);
+  EXPECT_NEAR(products[2], 0, 0.02);
+  fill_random(x.data(), kPairs, Format::fp4_e2m1, Fill::zeros, kSeed, 0, 2, 0);
+  EXPECT_TRUE(std::ranges::all_of(x, [](Fp4Pair pair) { return pair.bits == 0; }));
 }
 
 TEST(FillRandom, SeedsAndStreamsDiffer) {

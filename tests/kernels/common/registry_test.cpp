@@ -34,9 +34,11 @@ Operation copy_operation(const std::string& name = "copy") {
 
 template <class In, class Out>
 Launch bind(Queue& /*queue*/, const Shape& shape, In* x, Out* y) {
-  return [n = shape["n"], x, y] {
-    if constexpr (std::is_assignable_v<Out&, In&>) std::copy_n(x, n, y);
-  };
+  if constexpr (std::is_assignable_v<Out&, In&>) {
+    return [n = shape["n"], x, y] { std::copy_n(x, n, y); };
+  } else {
+    return [] {};
+  }
 }
 
 constexpr auto* kFloat = bind<const float, float>;
@@ -129,6 +131,32 @@ TEST(Registry, AStatePreparedOnceReachesBind) {
   const Shape shape({{"n", 40}});
   i.bind(queue, i.prepare(queue, shape), shape, std::array<void*, 2>{&x, &y})();
   EXPECT_EQ(y, 42);
+}
+
+struct StateWithTraffic {
+  [[nodiscard]] ModelTraffic traffic(const Machine& machine, const Shape& shape,
+                                     FormatPair format) const {
+    const auto bytes = static_cast<double>(shape["n"] * info(format.a).storage_bytes);
+    return {bytes, bytes + machine.units};
+  }
+};
+
+TEST(Registry, AStateWithAModelSaysWhatItExpects) {
+  const auto with_model = planned(
+      +[](Queue&, const Shape&) { return StateWithTraffic{}; },
+      +[](Queue&, const StateWithTraffic&, const Shape&, const float*, float*) -> Launch {
+        return [] {};
+      });
+  const Implementation modelled = registry_detail::erase(with_model);
+  HostQueue queue;
+  const Shape shape({{"n", 40}});
+  Machine machine;
+  machine.units = 3;
+  const ModelTraffic expected =
+      modelled.traffic(modelled.prepare(queue, shape), machine, shape, Format::fp32);
+  EXPECT_EQ(expected.l2_to_sm_bytes, 160);
+  EXPECT_EQ(expected.dram_bytes, 163);
+  EXPECT_FALSE(registry_detail::erase(kFloat).traffic);
 }
 
 TEST(Registry, AListOfTypesRegistersATechniqueForEachType) {

@@ -23,17 +23,22 @@
 
 namespace ridgebench::cuda {
 
+// The scales of blocks. fp32_of_128: A has blocks of 1 x 128, B of 128 x 128. ue8m0_of_32 and
+// ue4m3_of_16: both have blocks of 1 x 32 (mxfp8) or 1 x 16 (nvfp4).
+enum class LtScales : std::uint8_t { none, fp32_of_128, ue8m0_of_32, ue4m3_of_16 };
+
 struct LtOptions {
   bool fast_accumulation = false;  // fp8: sums stay in the tensor cores
   bool gelu = false;               // gelu(A B + bias), tanh form
-  bool block_scaled = false;       // fp8: scales of 1 x 128 for A, of 128 x 128 for B
-  std::uint32_t alignment = 256;   // of all operands, in bytes; 256 is the library's assumption
+  LtScales scales = LtScales::none;
+  std::uint32_t alignment = 256;  // of all operands, in bytes; 256 is the library's assumption
 };
 
-// Scales in fp32 of a product with LtOptions::block_scaled, in the layout of supports_block_scaled.
+// The scales of a product with LtOptions::scales, in the layouts of supports_block_scaled and
+// supports_tiled_scales.
 struct LtBlockScales {
-  const float* a = nullptr;
-  const float* b = nullptr;
+  const void* a = nullptr;
+  const void* b = nullptr;
 };
 
 // The library's struct has no name, and nvcc 13.0 fails on a vector of such structs.
@@ -53,6 +58,10 @@ constexpr cudaDataType_t type(Format format) {
       return CUDA_R_8F_E4M3;
     case Format::fp8_e5m2:
       return CUDA_R_8F_E5M2;
+#if CUBLAS_VERSION >= 120800
+    case Format::fp4_e2m1:
+      return CUDA_R_4F_E2M1;
+#endif
     default:
       return CUDA_R_32F;
   }
@@ -122,15 +131,32 @@ class LtProduct {
     return std::nullopt;
   }
 
+  // The same with the scales of mxfp8 or nvfp4: tiles of 128 lines by 4 blocks along k.
+  // Sources: cublasLt.h, cublasLtMatmulMatrixScale_t; cuBLAS documentation, 1D block scaling.
+  static std::optional<std::string> supports_tiled_scales(const Machine& machine,
+                                                          const Shape& shape, FormatPair inputs) {
+    if (machine.compute_capability < 100) {
+      return std::string("cuBLASLt multiplies ") +
+             (inputs.a == Format::fp4_e2m1 ? "nvfp4" : "mxfp8") +
+             " from compute capability 10.0 on";
+    }
+    return supports(machine, shape, inputs);
+  }
+
   LtProduct(Queue& queue, const Shape& shape, FormatPair inputs, LtOptions options)
       : layout_(shape.layout()),
         inputs_(inputs),
         options_(options),
         stream_(stream_of(queue)),
         workspace_(queue.allocate(Cublas::kWorkspaceBytes)) {
-    constexpr std::size_t with_block_scales = 120900;  // the cuBLAS of CUDA 12.9
-    if (options.block_scaled && cublasLtGetVersion() < with_block_scales) {
+    // The versions of cuBLAS in CUDA 12.9 and 12.8.
+    if (options.scales == LtScales::fp32_of_128 && cublasLtGetVersion() < 120900) {
       throw Unsupported("cuBLASLt scales blocks of 128 from version 12.9 on");
+    }
+    const bool tiled =
+        options.scales == LtScales::ue8m0_of_32 || options.scales == LtScales::ue4m3_of_16;
+    if (tiled && cublasLtGetVersion() < 120800) {
+      throw Unsupported("cuBLASLt multiplies mxfp8 and nvfp4 from version 12.8 on");
     }
     cublasLtHandle_t created = nullptr;
     check(cublasLtCreate(&created));
@@ -195,7 +221,7 @@ class LtProduct {
            config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION);
   }
 
-  // Operands in their storage formats; `bias` only with gelu, `scales` only with block_scaled.
+  // Operands in their storage formats; `bias` only with gelu, `scales` only with scales.
   // Throws Unsupported for a pointer that is not aligned as the library's estimates assume.
   [[nodiscard]] Launch bind(const void* a, const void* b, const void* bias, void* c,
                             const LtBlockScales& scales = {}) const {
@@ -241,24 +267,33 @@ class LtProduct {
   }
 
   // For estimates, which do not read them.
-  [[nodiscard]] LtBlockScales any_scales() const {
-    const auto* const memory = static_cast<const float*>(workspace_.get());
-    return {memory, memory};
-  }
+  [[nodiscard]] LtBlockScales any_scales() const { return {workspace_.get(), workspace_.get()}; }
 
   // The library's A is our B.
-  static void set_block_scales(cublasLtMatmulDesc_t operation, const LtBlockScales& scales) {
+  void set_block_scales([[maybe_unused]] cublasLtMatmulDesc_t operation,
+                        [[maybe_unused]] const LtBlockScales& scales) const {
+#if CUBLAS_VERSION >= 120800
+    const auto set_scales = [&](auto mode_of_a, auto mode_of_b) {
+      using cublaslt_detail::set;
+      set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode_of_b);
+      set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode_of_a);
+      set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales.b);
+      set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales.a);
+    };
+    if (options_.scales == LtScales::ue8m0_of_32) {
+      return set_scales(CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0,
+                        CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0);
+    }
+    if (options_.scales == LtScales::ue4m3_of_16) {
+      return set_scales(CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3,
+                        CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3);
+    }
 #if CUBLAS_VERSION >= 120900
-    using cublaslt_detail::set;
-    set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F);
-    set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F);
-    set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales.b);
-    set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales.a);
-#else
-    static_cast<void>(operation);
-    static_cast<void>(scales);
-    throw Unsupported("built with a cuBLASLt that is older than 12.9, which scales no blocks");
+    return set_scales(CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F,
+                      CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F);
 #endif
+#endif
+    throw Unsupported("built with a cuBLASLt that is too old for these scales");
   }
 
   // Bias and scales are a part of the operation, so every set of buffers has its own operation.
@@ -278,7 +313,7 @@ class LtProduct {
       set(created, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS);
       set(created, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     }
-    if (options_.block_scaled) set_block_scales(created, scales);
+    if (options_.scales != LtScales::none) set_block_scales(created, scales);
     return operation;
   }
 

@@ -48,16 +48,18 @@ class Cublas {
   [[nodiscard]] const void* handle() const { return this; }
 };
 
+enum class LtScales : std::uint8_t { none, fp32_of_128, ue8m0_of_32, ue4m3_of_16 };
+
 struct LtOptions {
   bool fast_accumulation = false;
   bool gelu = false;
-  bool block_scaled = false;
+  LtScales scales = LtScales::none;
   std::uint32_t alignment = 256;
 };
 
 struct LtBlockScales {
-  const float* a = nullptr;
-  const float* b = nullptr;
+  const void* a = nullptr;
+  const void* b = nullptr;
 };
 
 struct LtAlgorithm {};
@@ -67,6 +69,7 @@ class LtProduct {
   static constexpr int kMostAlgorithms = 1;
   static constexpr auto* supports = supports_cublas;
   static constexpr auto* supports_block_scaled = supports_cublas;
+  static constexpr auto* supports_tiled_scales = supports_cublas;
   LtProduct(Queue& /*queue*/, const Shape& /*shape*/, FormatPair /*inputs*/, LtOptions /*o*/) {
     throw Unsupported(kNoCublas);
   }

@@ -12,7 +12,7 @@ using Rates = std::vector<std::optional<double>>;
 Rates with(double eighth) { return {100.5, 100.5, 100, 100, 100, 99.5, 99.5, eighth}; }
 
 TEST(Outlier, ZIsTheDistanceInMadOfANormalVariable) {
-  const auto found = places(with(92));
+  const auto found = peer_ratios(with(92));
   // Sorted: 92 99.5 99.5 100 100 100 100.5 100.5; the distances 0 0 0 .5 .5 .5 .5 8.
   EXPECT_DOUBLE_EQ(found[7]->of_median, 0.92);
   EXPECT_NEAR(*found[7]->z, 0.6745 * -8 / 0.5, 1e-9);
@@ -22,32 +22,32 @@ TEST(Outlier, ZIsTheDistanceInMadOfANormalVariable) {
 }
 
 TEST(Outlier, AFewPercentAreSlowButNotFar) {
-  const auto found = places(with(96));
+  const auto found = peer_ratios(with(96));
   EXPECT_EQ(found[7]->odd, Oddness::slow);
   EXPECT_FALSE(found[7]->far());
 }
 
-TEST(Outlier, AFastGpuIsOddToo) { EXPECT_EQ(places(with(104))[7]->odd, Oddness::fast); }
+TEST(Outlier, AFastGpuIsOddToo) { EXPECT_EQ(peer_ratios(with(104))[7]->odd, Oddness::fast); }
 
 TEST(Outlier, ThreePercentBoundEvenALargeZ) {
-  const auto found = places(with(97.1));
+  const auto found = peer_ratios(with(97.1));
   EXPECT_LT(*found[7]->z, -kOddZ);
   EXPECT_EQ(found[7]->odd, Oddness::none);
 }
 
 TEST(Outlier, ASmallZBoundsEvenALargeDistance) {
-  const auto found = places(Rates{90, 94, 98, 100, 102, 106, 110, 88});
+  const auto found = peer_ratios(Rates{90, 94, 98, 100, 102, 106, 110, 88});
   for (const auto& place : found) EXPECT_EQ(place->odd, Oddness::none);
 }
 
 TEST(Outlier, EqualRatesLeaveNoMad) {
-  const auto found = places(Rates{1, 1, 1, 1, 1, 1, 1, 0.9});
+  const auto found = peer_ratios(Rates{1, 1, 1, 1, 1, 1, 1, 0.9});
   EXPECT_EQ(*found[0]->z, 0);
   EXPECT_EQ(found[7]->odd, Oddness::slow);
 }
 
 TEST(Outlier, SevenGpusGetNoVerdict) {
-  const auto found = places(Rates{100, 100, 100, 100, 100, 100, 92});
+  const auto found = peer_ratios(Rates{100, 100, 100, 100, 100, 100, 92});
   EXPECT_FALSE(found[6]->z);
   EXPECT_EQ(found[6]->odd, Oddness::differs);
   EXPECT_TRUE(found[6]->far());
@@ -55,10 +55,10 @@ TEST(Outlier, SevenGpusGetNoVerdict) {
 }
 
 TEST(Outlier, AMissingRateCountsForNothing) {
-  const auto found = places(Rates{100, {}, 100, 92});
+  const auto found = peer_ratios(Rates{100, {}, 100, 92});
   EXPECT_FALSE(found[1]);
   EXPECT_EQ(found[3]->odd, Oddness::differs);
-  EXPECT_TRUE(places(Rates{}).empty());
+  EXPECT_TRUE(peer_ratios(Rates{}).empty());
 }
 
 TEST(Outlier, TheMedianOfAnEvenNumberIsAMean) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "harness/results/judged/judged.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/sample_record.hpp"
 
@@ -165,6 +167,26 @@ TEST(TerminalPicture, TheGoldenResultsHaveOneDevice) {
   EXPECT_FALSE(pictures.front().roofs.empty());
   EXPECT_THAT([&] { require_pictures(folder, "cuda:7"); },
               ThrowsMessage<UsageError>(HasSubstr("no device 'cuda:7'; allowed: ")));
+}
+
+// The run has rows above their ceilings, which raise the roof for all rows before it judges them.
+TEST(TerminalPicture, APointHasTheShareOfItsJudgedRow) {
+  const std::string folder = RIDGEBENCH_SOURCE_DIR "/results/amd-epyc-2-threads/2026-11-23-d549ba8";
+  const JudgedRun run = judge(folder);
+  bool raised = false;
+  const auto pictures = require_pictures(folder, "");
+  for (const RooflinePoint& point : pictures.front().points) {
+    const auto row = std::ranges::find_if(run.records, [&](const Record& r) {
+      return r.op + " " + r.technique == point.name && r.flops_per_s() == point.flops_per_s &&
+             r.format.name() == point.format_name;
+    });
+    ASSERT_NE(row, run.records.end()) << point.name;
+    EXPECT_EQ(point.share_of_roof, row->fraction_of_measured_roof) << row->id;
+    EXPECT_LT(point.share_of_roof, 1 + kRoofMargin) << row->id;
+    EXPECT_EQ(point.raised_its_roof, row->flagged(kAboveRoof)) << row->id;
+    raised = raised || point.raised_its_roof;
+  }
+  EXPECT_TRUE(raised);
 }
 
 }  // namespace

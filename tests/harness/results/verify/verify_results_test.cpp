@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "harness/results/verify/checksums.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/simulated_run.hpp"
 
@@ -47,6 +48,17 @@ class VerifyResultsTest : public SimulatedRun {
     write_text(run_ / "records.jsonl", text);
     ResultsDirectory(run_, true).write_checksums();
     return verify_results(run_);
+  }
+
+  // Changes a key of environment.json and returns the problems that verify finds.
+  std::vector<std::string> problems_with(const char* key, const ordered_json& value) {
+    const std::string kept = text_of(run_ / "environment.json");
+    ordered_json environment = ordered_json::parse(kept);
+    environment.at(key) = value;
+    write_text(run_ / "environment.json", environment.dump());
+    std::vector<std::string> found = problems();
+    write_text(run_ / "environment.json", kept);
+    return found;
   }
 
   // Expects problems of one row only, and this problem among them.
@@ -214,7 +226,9 @@ TEST_F(VerifyResultsTest, ARateAboveWhatIsPossibleMustBeSuspect) {
   row.at("second_look") = {{"times_s", ordered_json::array()},
                            {"bytes_per_s", row.at("bytes_per_s")},
                            {"flops_per_s", nullptr}};
-  EXPECT_THAT(problems(), IsEmpty()) << "its ceiling had been slow";
+  // The row of the ceiling still has its own rate.
+  const auto of_ceiling = StartsWith(row.at("id").get<std::string>() + ": roof.bytes_per_s is");
+  EXPECT_THAT(problems(), ElementsAre(of_ceiling)) << "its ceiling had been slow";
   row.at("second_look") = nullptr;
   row.at("status") = "suspect";
   row.at("reason") = "faster than possible";
@@ -224,9 +238,9 @@ TEST_F(VerifyResultsTest, ARateAboveWhatIsPossibleMustBeSuspect) {
                          key == "bytes_per_s" || key == "fraction_of_measured_roof";
     if (follows) value = nullptr;
   }
-  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(problems(), ElementsAre(of_ceiling));
   row.at("roof").at("bytes_per_s") = 1e15;
-  EXPECT_THAT(problems(), ElementsAre(HasSubstr("suspect, but possible by its ceilings")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("suspect, but possible by its ceilings")));
 }
 
 TEST_F(VerifyResultsTest, AClaimBelowWhatWasSeenMustBeSuspect) {
@@ -273,6 +287,76 @@ TEST_F(VerifyResultsTest, EveryFileThatChangedAfterTheRunIsFound) {
 TEST_F(VerifyResultsTest, ARunThatDidNotFinishIsFound) {
   std::filesystem::remove(run_ / "SHA256SUMS");
   EXPECT_THAT(verify_results(run_), ElementsAre(HasSubstr("SHA256SUMS is missing")));
+}
+
+TEST_F(VerifyResultsTest, ARunWithChecksumsThatSaysThatItDidNotEndIsFound) {
+  EXPECT_THAT(problems_with("interrupted", true),
+              ElementsAre("environment.json: the run was interrupted"));
+  EXPECT_THAT(problems_with("ended", nullptr), ElementsAre("environment.json: the run has no end"));
+  const std::string records = text_of(run_ / "records.jsonl");
+  write_text(run_ / "records.jsonl", records.substr(0, records.size() - 1));
+  write_sums(run_, checked_files(run_));
+  EXPECT_THAT(verify_results(run_), ElementsAre("records.jsonl: the last line was cut off"));
+}
+
+TEST_F(VerifyResultsTest, AValueThatTheSchemaOfTheEnvironmentDoesNotAllowIsFound) {
+  EXPECT_THAT(
+      problems_with("method_version", "7"),
+      ElementsAre(StartsWith("environment.json: method_version is \"7\"; allowed: integer")));
+  EXPECT_THAT(
+      problems_with("method_version", nullptr),
+      ElementsAre(StartsWith("environment.json: method_version is null; allowed: a value")));
+  EXPECT_THAT(problems_with("method_version", 7.5),
+              ElementsAre(StartsWith("environment.json: method_version is 7.5")));
+  EXPECT_THAT(problems_with("started", "yesterday"),
+              ElementsAre(StartsWith("environment.json: started is \"yesterday\"")));
+}
+
+TEST_F(VerifyResultsTest, ARunWithoutItsControlsIsFound) {
+  EXPECT_THAT(problems_with("doubted", nullptr),
+              ElementsAre("environment.json: a run that ended has controls and doubted"));
+}
+
+TEST_F(VerifyResultsTest, EveryKeyThatContradictsAnotherIsFound) {
+  ordered_json& row = kernel();
+  const ordered_json kept = row;
+  const auto expect = [&](const char* key, const ordered_json& value, const char* problem) {
+    row.at(key) = value;
+    EXPECT_THAT(problems(), Contains(HasSubstr(problem))) << key;
+    row = kept;
+  };
+  expect("technique", "magic", "its keys make the id relu/magic/");
+  expect("regime", "cold", "/cold@sim");
+  expect("role", "control", "its keys make the id");
+  expect("backend", "cuda", "backend is cuda, but that of sim is cpu");
+  expect("seed", 99, "seed is not that of environment.json");
+  expect("fill", "zeros", "fill is not that of environment.json");
+  expect("time_mean_s", kept.at("time_mean_s").get<double>() / 3, "time_mean_s is");
+  expect("clock_hz", kept.at("clock_hz").get<double>() * 2, "clock_hz is");
+  expect("mfu", nullptr, "mfu is missing");
+  const bool few = std::ranges::find(kept.at("flags"), "few_samples") != kept.at("flags").end();
+  expect("flags", few ? ordered_json::array() : ordered_json::array({"few_samples"}),
+         "few_samples is the flag");
+}
+
+TEST_F(VerifyResultsTest, AnMfuWithoutADataSheetIsFound) {
+  ordered_json environment = ordered_json::parse(text_of(run_ / "environment.json"));
+  for (auto& device : environment.at("devices")) device.at("data_sheet") = nullptr;
+  write_text(run_ / "environment.json", environment.dump());
+  EXPECT_THAT(problems(), Contains(HasSubstr("mfu is set without a data sheet")));
+}
+
+TEST_F(VerifyResultsTest, ARoofThatItsCeilingsDoNotHaveIsFound) {
+  ordered_json& row = kernel();
+  const ordered_json roof = row.at("roof");
+  row.at("roof").at("bytes_per_s") = 2 * roof.at("bytes_per_s").get<double>();
+  expect_found("roof.bytes_per_s is");
+  row.at("roof") = roof;
+  row.at("roof").at("memory_ceiling") = "dram_copy/none";
+  expect_found("roof.memory_ceiling is dram_copy/none, which is not a verified ceiling of the run");
+  row.at("roof") = roof;
+  std::erase_if(lines_, [](const ordered_json& line) { return line.at("role") != "kernel"; });
+  EXPECT_THAT(problems(), Contains(HasSubstr("which is not a verified ceiling of the run")));
 }
 
 TEST_F(VerifyResultsTest, AnEmptyRunIsFound) {

@@ -277,15 +277,17 @@ std::string kernel_models_of_traffic() {
 
 std::string kernel_models_of_rasters() {
   constexpr std::int64_t side = 8192;
-  constexpr double matrix = 2.0 * side * side / 1e6;  // MB of bf16
+  constexpr double matrix = 2.0 * side * side;  // bytes in bf16
+  constexpr double l2_bytes = 50 << 20;         // of an H100
   constexpr double flops = 2.0 * side * side * side;
   std::string table =
       "| raster | rows of A in a group | main memory at least | bytes for 1000 FLOP |\n"
       "| --- | --- | --- | --- |\n";
   for (const int rows : {1024, cuda::kGroupRows, 4096}) {
-    const double moved = matrix * (2 + static_cast<double>(side) / rows);  // A, C, and B each time
+    const double moved = cuda::product_bytes_of_memory(
+        cuda::schedule_tiles({128, 192}, 2, side, side, rows), {matrix, matrix, matrix}, l2_bytes);
     table += fmt::format("| {} rows | {:.0f} MB | {:.0f} MB | {:.2f} |\n", rows,
-                         2.0 * rows * side / 1e6, moved, 1000 * moved * 1e6 / flops);
+                         2.0 * rows * side / 1e6, moved / 1e6, 1000 * moved / flops);
   }
   return table;
 }

@@ -52,6 +52,17 @@ TEST(SplitK, TakesWideBlocksWhereAIsLargeAndEverySmHasOne) {
   EXPECT_EQ(split_k_columns(64, 8192, 7, kH100, kMostBlocks), 64);  // k too short to split
 }
 
+TEST(SplitK, ChoosesThePartOfABlockAndItsTraffic) {
+  const SplitKChoice few = choose_split_k(16, 8192, 128, kH100);
+  EXPECT_EQ(few.choice(), "tile 16x64, k in 2 parts");
+  EXPECT_EQ(choose_split_k(64, 8192, 128, kH100).choice(), "tile 64x128, k in 4 parts");
+  EXPECT_EQ(choose_split_k(512, 512, 256, kH100).choice(), "tile 128x128, k in 8 parts");
+  const Shape shape({{"m", 16}, {"n", 8192}, {"k", 4096}}, Layout::nt);
+  const ModelTraffic traffic = few.traffic(Machine{}, shape, Format::bf16);
+  EXPECT_EQ(traffic.l2_to_sm_bytes, 2 * 4096.0 * (8192 + 128 * 16)) << "A for each 64 columns";
+  EXPECT_EQ(traffic.dram_bytes, 2 * (4096.0 * (8192 + 16) + 16 * 8192));
+}
+
 // Bytes that L2 delivers for each byte of B, where A has as many bytes per row and B comes once.
 TEST(SplitK, L2DeliversAtMostOneAndAHalfTimesB) {
   for (const int m : {1, 16, 32, 33, 64}) {

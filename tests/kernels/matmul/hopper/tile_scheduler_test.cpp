@@ -56,5 +56,25 @@ TEST(TileScheduler, ClustersShareTheLargerOperand) {
   EXPECT_EQ(alone.tiles_n, 8);
 }
 
+// 4096 x 1000 x 512 in bf16: 32 tiles of 128 rows, and 6 of 192 columns, the last one partial.
+TEST(ProductTraffic, CountsTheStagesOfAllTiles) {
+  const ProductWork work{.m = 4096, .n = 1000, .stages = 8, .epilogue_clocks = 0};
+  EXPECT_EQ(product_bytes_from_l2({128, 192}, 1, work), 32 * 6 * 8.0 * 128 * (128 + 192));
+  EXPECT_EQ(product_bytes_from_l2({128, 192}, 2, work), 32 * 6 * 8.0 * 128 * (128 + 96));
+  // 256 x 192: the blocks of a cluster share A.
+  EXPECT_EQ(product_bytes_from_l2({256, 192}, 2, work), 16 * 6 * 8.0 * 128 * (192 + 128));
+}
+
+TEST(ProductTraffic, ReadsBForEachGroupThatMainMemoryServes) {
+  const ProductBytes whole{.a = 100, .b = 30, .c = 7};
+  const TileScheduler groups = schedule_tiles({128, 192}, 2, 8192, 8192);  // four of 2048 rows
+  EXPECT_EQ(product_bytes_of_memory(groups, whole, 54), 100 + 7 + 4 * 30);
+  EXPECT_EQ(product_bytes_of_memory(groups, whole, 55), 100 + 7 + 30) << "B and 25 of A stay";
+  const TileScheduler ragged = schedule_tiles({128, 192}, 2, 8193, 8192);
+  EXPECT_EQ(product_bytes_of_memory(ragged, whole, 0), 100 + 7 + 5 * 30);
+  const TileScheduler one = schedule_tiles({128, 192}, 2, 300, 8192);
+  EXPECT_EQ(product_bytes_of_memory(one, whole, 0), 100 + 7 + 30);
+}
+
 }  // namespace
 }  // namespace ridgebench::cuda

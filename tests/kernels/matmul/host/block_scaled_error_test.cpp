@@ -1,12 +1,13 @@
 // What block scales are for: the errors of fp8 products of numbers with outliers, by one scale for
-// a whole matrix and by block scales. docs/matmul_formats.md has the table, which this test checks.
+// a whole matrix, by block scales in fp32 and by those of mxfp8, and those of nvfp4.
+// docs/matmul_formats.md has the table, which this test checks.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <sstream>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/common/reference/product.hpp"
@@ -26,9 +27,8 @@ template <class Measure>
 double with_packed(std::string_view operation, const Measure& measure) {
   double result = std::nan("");
   for_each_host_technique(operation, [&](const Implementation& i) {
-    if (i.technique.name == "packed" && i.format == FormatPair(Format::fp8_e4m3)) {
-      result = measure(i);
-    }
+    const bool chosen = operation != "matmul" || i.format == FormatPair(Format::fp8_e4m3);
+    if (i.technique.name == "packed" && chosen) result = measure(i);
   });
   return result;
 }
@@ -56,24 +56,32 @@ struct Blocks {
   }
 };
 
-// The scale of each block: its largest magnitude over that of fp8_e4m3, as DeepSeek-V3 chooses it.
+// The scale of each block: its largest magnitude over that of a number, as DeepSeek-V3 chooses it.
+template <class Number = Fp8E4m3>
 std::vector<float> scales_of(const std::vector<float>& x, const Blocks& blocks) {
   std::vector<float> scales(
       static_cast<std::size_t>(ceil_div(blocks.lines, blocks.height) * blocks.across()), 0);
   for (std::int64_t i = 0; i < blocks.lines * kDepth; ++i) {
     float& scale = scales[blocks.of(i / kDepth, i % kDepth)];
-    const auto most = static_cast<float>(info(Format::fp8_e4m3).max_finite());
+    const auto most = static_cast<float>(info(Number::format).max_finite());
     scale = std::max(scale, std::abs(x[static_cast<std::size_t>(i)]) / most);
   }
   return scales;
 }
 
+// `of_matrix` multiplies all scales.
+template <class Number = Fp8E4m3>
 void quantise(const std::vector<float>& x, const Blocks& blocks, const std::vector<float>& scales,
-              void* out) {
-  auto* const numbers = static_cast<Fp8E4m3*>(out);
-  for (std::int64_t i = 0; i < blocks.lines * kDepth; ++i) {
-    numbers[i] =
-        encode<Fp8E4m3>(x[static_cast<std::size_t>(i)] / scales[blocks.of(i / kDepth, i % kDepth)]);
+              float of_matrix, void* out) {
+  const FormatInfo& format = info(Number::format);
+  const std::int64_t count = blocks.lines * kDepth;
+  auto* const elements = static_cast<std::uint8_t*>(out);
+  std::fill_n(elements, count / format.numbers(), 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float scale = of_matrix * scales[blocks.of(i / kDepth, i % kDepth)];
+    const std::uint32_t bits = encode_bits(format, x[static_cast<std::size_t>(i)] / scale);
+    const auto place = static_cast<unsigned>(i % format.numbers() * format.bits());
+    elements[i / format.numbers()] |= static_cast<std::uint8_t>(bits << place);
   }
 }
 
@@ -115,32 +123,70 @@ double error_per_tensor(const Inputs& in) {
   const std::vector<float> scale_b = scales_of(in.b, of_b);
   return with_packed("matmul", [&](const Implementation& packed) {
     HostRun run(packed, shape());
-    quantise(in.a, of_a, scale_a, run.array(0).data());
-    quantise(in.b, of_b, scale_b, run.array(1).data());
+    quantise(in.a, of_a, scale_a, 1, run.array(0).data());
+    quantise(in.b, of_b, scale_b, 1, run.array(1).data());
     EXPECT_TRUE(run.launch());
     return error(run, double{scale_a[0]} * scale_b[0], in.exact);
   });
 }
 
-double error_of_blocks(const Inputs& in) {
-  const Blocks of_a{kRowsOfA, 1, kScaleBlock};
-  const Blocks of_b{kRowsOfB, kScaleBlock, kScaleBlock};
-  const std::vector<float> scale_a = scales_of(in.a, of_a);
-  const std::vector<float> scale_b = scales_of(in.b, of_b);
-  return with_packed("matmul_block_scaled", [&](const Implementation& packed) {
+// One factor of all scales of a matrix: those of nvfp4 reach up to 448 only, so that the largest
+// one becomes 448. Source: NVIDIA, "Introducing NVFP4", 2025.
+template <class Scales>
+float scale_of_matrix(const std::vector<float>& x) {
+  if constexpr (std::is_same_v<Scales, Nvfp4>) {
+    const std::vector<float> one =
+        scales_of<typename Scales::Number>(x, {std::ssize(x) / kDepth, std::ssize(x), kDepth});
+    return one.front() / static_cast<float>(info(Format::fp8_e4m3).max_finite());
+  } else {
+    return 1;
+  }
+}
+
+// The scales of blocks, times that of the matrix, as their format holds them.
+template <class Scales>
+std::vector<float> rounded_scales_of(const std::vector<float>& x, const Blocks& blocks,
+                                     float of_matrix) {
+  std::vector<float> scales = scales_of<typename Scales::Number>(x, blocks);
+  for (float& scale : scales) scale = decode(encode<typename Scales::Scale>(scale / of_matrix));
+  return scales;
+}
+
+// `lines_of_b` columns of B share a scale.
+template <class Scales>
+double error_of_blocks(const Inputs& in, const char* operation, std::int64_t lines_of_b) {
+  using Scale = typename Scales::Scale;
+  using Number = typename Scales::Number;
+  const float whole_a = scale_of_matrix<Scales>(in.a);
+  const float whole_b = scale_of_matrix<Scales>(in.b);
+  const Blocks of_a{kRowsOfA, 1, Scales::kBlock};
+  const Blocks of_b{kRowsOfB, lines_of_b, Scales::kBlock};
+  const std::vector<float> scale_a = rounded_scales_of<Scales>(in.a, of_a, whole_a);
+  const std::vector<float> scale_b = rounded_scales_of<Scales>(in.b, of_b, whole_b);
+  return with_packed(operation, [&](const Implementation& packed) {
     HostRun run(packed, shape());
-    quantise(in.a, of_a, scale_a, run.array(0).data());
-    quantise(in.b, of_b, scale_b, run.array(1).data());
-    auto* const stored_a = static_cast<float*>(run.array(2).data());
-    for (std::int64_t i = 0; i < kRowsOfA * kDepth; i += kScaleBlock) {
-      stored_a[scale_index_a(i / kDepth, i % kDepth, kRowsOfA)] =
-          scale_a[of_a.of(i / kDepth, i % kDepth)];
+    quantise<Number>(in.a, of_a, scale_a, whole_a, run.array(0).data());
+    quantise<Number>(in.b, of_b, scale_b, whole_b, run.array(1).data());
+    auto* const stored_a = static_cast<Scale*>(run.array(2).data());
+    auto* const stored_b = static_cast<Scale*>(run.array(3).data());
+    for (std::int64_t k = 0; k < kDepth; k += Scales::kBlock) {
+      for (std::int64_t i = 0; i < kRowsOfA; ++i) {
+        stored_a[Scales::index_a(i, k, kRowsOfA, kDepth)] = encode<Scale>(scale_a[of_a.of(i, k)]);
+      }
+      for (std::int64_t j = 0; j < kRowsOfB; ++j) {
+        stored_b[Scales::index_b(j, k, kRowsOfB, kDepth)] = encode<Scale>(scale_b[of_b.of(j, k)]);
+      }
     }
-    std::memcpy(run.array(3).data(), scale_b.data(), scale_b.size() * sizeof(float));
     EXPECT_TRUE(run.launch());
-    return error(run, 1, in.exact);
+    return error(run, double{whole_a} * whole_b, in.exact);
   });
 }
+
+double error_in_fp32_scales(const Inputs& in) {
+  return error_of_blocks<Fp32Scales>(in, "matmul_block_scaled", Fp32Scales::kBlock);
+}
+double error_in_mxfp8(const Inputs& in) { return error_of_blocks<Mxfp8>(in, "matmul_mxfp8", 1); }
+double error_in_nvfp4(const Inputs& in) { return error_of_blocks<Nvfp4>(in, "matmul_nvfp4", 1); }
 
 TEST(BlockScaledErrors, ThePageHasThem) {
   std::string table;
@@ -148,8 +194,9 @@ TEST(BlockScaledErrors, ThePageHasThem) {
        {std::pair(1.0F, "none"), std::pair(1e3F, "1,000"), std::pair(1e4F, "10,000"),
         std::pair(1e5F, "100,000"), std::pair(1e6F, "1,000,000")}) {
     const Inputs in(outlier);
-    table += fmt::format("| {} | {:.2g} % | {:.2g} % |\n", text, 100 * error_per_tensor(in),
-                         100 * error_of_blocks(in));
+    table += fmt::format("| {} | {:.2g} % | {:.2g} % | {:.2g} % | {:.2g} % |\n", text,
+                         100 * error_per_tensor(in), 100 * error_in_fp32_scales(in),
+                         100 * error_in_mxfp8(in), 100 * error_in_nvfp4(in));
   }
   std::ifstream file(RIDGEBENCH_SOURCE_DIR "/docs/matmul_formats.md");
   std::stringstream page;
@@ -160,7 +207,8 @@ TEST(BlockScaledErrors, ThePageHasThem) {
 // A block that an outlier spoils has 127 other numbers; a matrix has all of them.
 TEST(BlockScaledErrors, AnOutlierSpoilsItsBlockOnly) {
   const Inputs in(1e6F);
-  EXPECT_GT(error_per_tensor(in), 10 * error_of_blocks(in));
+  EXPECT_GT(error_per_tensor(in), 10 * error_in_fp32_scales(in));
+  EXPECT_GT(error_per_tensor(in), 10 * error_in_mxfp8(in));
 }
 
 }  // namespace

@@ -2,7 +2,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <limits>
+#include <set>
 
+#include "kernels/matmul/block_scales.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgebench {
@@ -45,16 +49,59 @@ TEST(HostMatmul, EveryFusedTechniqueIsRight) {
   });
 }
 
-// k and n of several blocks of 128, and parts of one.
+// k and n of several blocks of 128, of 32 and of 16, and parts of one.
 TEST(HostMatmul, EveryBlockScaledTechniqueIsRight) {
-  for_each_host_technique("matmul_block_scaled", [](const Implementation& implementation) {
-    for (const auto& [m, n, k] : kSizes) {
-      expect_right(implementation, product(m, n, k, Layout::nt), 1, false);
-    }
-    for (const auto& [m, n, k] : {std::array{17, 300, 700}, {40, 129, 1153}, {7, 256, 256}}) {
-      expect_right(implementation, product(m, n, k, Layout::nt), 1, false);
-    }
-  });
+  for (const char* const operation : {"matmul_block_scaled", "matmul_mxfp8", "matmul_nvfp4"}) {
+    for_each_host_technique(operation, [](const Implementation& implementation) {
+      const std::int64_t per_element = info(implementation.format.a).numbers();
+      for (const auto& [m, n, k] : kSizes) {
+        expect_right(implementation, product(m, n, k * per_element, Layout::nt), 1, false);
+      }
+      for (const auto& [m, n, k] : {std::array{17, 300, 700}, {40, 129, 1153}, {7, 256, 256}}) {
+        expect_right(implementation, product(m, n, round_up(k, per_element), Layout::nt), 1, false);
+      }
+    });
+  }
+}
+
+// By the bytes that cuBLAS documents for a tile of 128 lines and 4 blocks.
+TEST(HostMatmul, TheScalesOfMxfp8LieInTiles) {
+  constexpr std::int64_t depth = 256;  // two tiles
+  const auto index = [](std::int64_t line, std::int64_t k) {
+    return Mxfp8::index_a(line, k, 300, depth);
+  };
+  EXPECT_EQ(index(0, 31), 0);
+  EXPECT_EQ(index(0, 32), 1);
+  EXPECT_EQ(index(32, 0), 4);
+  EXPECT_EQ(index(1, 0), 16);
+  EXPECT_EQ(index(127, 96), 511);
+  EXPECT_EQ(index(0, 128), 512);
+  EXPECT_EQ(index(128, 0), 1024);
+  EXPECT_EQ(Mxfp8::count_a(300, depth), 3 * 2 * 512);
+  EXPECT_EQ(Mxfp8::count_a(1, 1), 512);
+  EXPECT_EQ(Mxfp8::needed_a(300, 225), 300 * 8);
+  std::set<std::int64_t> taken;
+  for (std::int64_t line = 0; line < 384; ++line) {
+    for (std::int64_t k = 0; k < depth; k += 32) taken.insert(index(line, k));
+  }
+  EXPECT_EQ(std::ssize(taken), 3072);
+  EXPECT_EQ(*taken.rbegin(), 3071);
+  // Those of nvfp4 lie so too, for half of the numbers.
+  EXPECT_EQ(Nvfp4::index_a(127, 48, 300, depth / 2), 511);
+  EXPECT_EQ(Nvfp4::index_a(0, 64, 300, depth / 2), 512);
+  EXPECT_EQ(Nvfp4::count_a(300, depth / 2), Mxfp8::count_a(300, depth));
+}
+
+// Writes value(i) into element i of an operand.
+void fill_operand(HostRun& run, std::size_t index, auto value) {
+  GuardedArray& array = run.array(index);
+  const Format format = array.operand().format;
+  const auto width = static_cast<std::size_t>(info(format).storage_bytes);
+  for (std::int64_t i = 0; i < array.operand().elements; ++i) {
+    const auto bits = stored_bits(format, value(i));
+    std::memcpy(static_cast<std::byte*>(array.data()) + static_cast<std::size_t>(i) * width, &bits,
+                width);
+  }
 }
 
 // Ones times one scale each: an element of C shows which scales met in it. Every scale is a power
@@ -65,22 +112,12 @@ TEST(HostMatmul, EveryNumberMeetsItsOwnScale) {
   constexpr std::int64_t kK = 130;
   for_each_host_technique("matmul_block_scaled", [](const Implementation& implementation) {
     HostRun run(implementation, product(kM, kN, kK, Layout::nt));
-    const auto fill = [&](std::size_t operand, auto value) {
-      for (std::int64_t i = 0; i < run.array(operand).operand().elements; ++i) {
-        const auto width =
-            static_cast<std::size_t>(info(run.array(operand).operand().format).storage_bytes);
-        const auto bits = stored_bits(run.array(operand).operand().format, value(i));
-        std::memcpy(static_cast<std::byte*>(run.array(operand).data()) +
-                        static_cast<std::size_t>(i) * width,
-                    &bits, width);
-      }
-    };
-    fill(0, [](std::int64_t) { return 1; });
-    fill(1, [](std::int64_t) { return 1; });
+    fill_operand(run, 0, [](std::int64_t) { return 1; });
+    fill_operand(run, 1, [](std::int64_t) { return 1; });
     // 1, 2, 4 in the first block of k; 8, 16, 32 in the second, which has two numbers.
-    fill(2, [](std::int64_t i) { return std::exp2(static_cast<double>(i)); });
+    fill_operand(run, 2, [](std::int64_t i) { return std::exp2(static_cast<double>(i)); });
     // Blocks of k are neighbours: 1, 2; 4, 8; 16, 32.
-    fill(3, [](std::int64_t i) { return std::exp2(static_cast<double>(i)); });
+    fill_operand(run, 3, [](std::int64_t i) { return std::exp2(static_cast<double>(i)); });
     ASSERT_TRUE(run.launch());
     for (std::int64_t i = 0; i < kM; ++i) {
       for (std::int64_t j = 0; j < kN; ++j) {
@@ -90,6 +127,57 @@ TEST(HostMatmul, EveryNumberMeetsItsOwnScale) {
         ASSERT_EQ(run.output().view()[i * kN + j], sum) << i << ' ' << j;
       }
     }
+  });
+}
+
+// The same with a whole block of k and two numbers of the next one. Bytes of the padding are NaN.
+template <class Scales>
+void expect_own_scales(const char* operation) {
+  constexpr std::int64_t kM = 40;
+  constexpr std::int64_t kN = 3;
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  for_each_host_technique(operation, [](const Implementation& implementation) {
+    HostRun run(implementation, product(kM, kN, Scales::kBlock + 2, Layout::nt));
+    fill_operand(run, 0, [](std::int64_t) { return 1; });
+    fill_operand(run, 1, [](std::int64_t) { return 1; });
+    const auto scale_at = [](std::int64_t i, std::int64_t lines) {
+      const std::int64_t line = i / 16 + i / 4 % 4 * 32;
+      const std::int64_t block = i % 4;
+      return line < lines && block < 2 ? std::exp2(static_cast<double>(line % 5 + 3 * block))
+                                       : kNan;
+    };
+    fill_operand(run, 2, [&](std::int64_t i) { return scale_at(i, kM); });
+    fill_operand(run, 3, [&](std::int64_t i) { return scale_at(i, kN); });
+    ASSERT_TRUE(run.launch());
+    for (std::int64_t i = 0; i < kM; ++i) {
+      for (std::int64_t j = 0; j < kN; ++j) {
+        const double both = std::exp2(static_cast<double>(i % 5 + j));
+        const double sum = static_cast<double>(Scales::kBlock) * both + 2 * std::exp2(6) * both;
+        EXPECT_EQ(run.output().view()[i * kN + j], decode(encode<Bf16>(static_cast<float>(sum))));
+      }
+    }
+  });
+}
+
+TEST(HostMatmul, EveryNumberOfMxfp8AndNvfp4MeetsItsOwnScale) {
+  expect_own_scales<Mxfp8>("matmul_mxfp8");
+  expect_own_scales<Nvfp4>("matmul_nvfp4");
+}
+
+// Pairs whose halves differ, so that a technique which swaps them is wrong.
+TEST(HostMatmul, TheNumbersOfAPairHaveTheirOrder) {
+  constexpr std::int64_t kK = 90;
+  for_each_host_technique("matmul_nvfp4", [](const Implementation& implementation) {
+    HostRun run(implementation, product(1, 1, kK, Layout::nt));
+    const auto fill = [&](std::size_t operand, std::uint8_t pair) {
+      std::memset(run.array(operand).data(), pair, kK / 2);
+    };
+    fill(0, 0x72);  // 1, 6
+    fill(1, 0x14);  // 2, 0.5
+    fill_operand(run, 2, [](std::int64_t) { return 1; });
+    fill_operand(run, 3, [](std::int64_t) { return 1; });
+    ASSERT_TRUE(run.launch());
+    EXPECT_EQ(run.output().view()[0], decode(encode<Bf16>(kK / 2 * 5)));
   });
 }
 

@@ -1,0 +1,41 @@
+// A tree of results: the folder of a node, which has node.json, or of a fleet, which has
+// fleet.json. It holds results folders, each with its own SHA256SUMS. A SHA256SUMS of the whole
+// tree, which `publish` writes to sign it, lists their files and the JSON files of node and fleet.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/results/verify/checksums.hpp"
+
+namespace ridgebench {
+
+// True if the folder is such a tree, and not a results folder.
+bool is_results_tree(const std::filesystem::path& folder);
+
+// The results folders of a tree, relative to it, in the order of their names.
+std::vector<std::filesystem::path> results_folders_of(const std::filesystem::path& tree);
+
+// The problems of a results folder. Throws UsageError.
+using FolderCheck = std::function<std::vector<std::string>(const std::string&, Ending)>;
+
+// One line for each thing that is not sound: of each results folder what `problems_of` returns of
+// it, and what does not fit together in each node. A pass that is not done is sound if node.json
+// says why. Throws UnreadableFile for a tree without results, or with a folder that it cannot read.
+std::vector<std::string> problems_of_tree(const std::filesystem::path& tree,
+                                          const FolderCheck& problems_of);
+
+// One line for each pass of a node that is not done: why its GPU was not measured to the end.
+std::vector<std::string> states_of_tree(const std::filesystem::path& tree);
+
+// One line for each file that SHA256SUMS lists and that is missing or differs, and for each that it
+// should list and does not. None without SHA256SUMS.
+std::vector<std::string> sums_problems_of_tree(const std::filesystem::path& tree);
+
+// Writes SHA256SUMS of the tree. Throws StorageError, and UsageError for a file that cannot be
+// read.
+void write_sums_of_tree(const std::filesystem::path& tree);
+
+}  // namespace ridgebench
