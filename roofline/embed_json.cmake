@@ -1,7 +1,7 @@
-# Writes OUTPUT, a C++ file with a function that returns every JSON file of DIRECTORY as a raw string.
-# Usage: cmake -DDIRECTORY=<roofline/devices> -DFUNCTION=embedded_sheets -DOUTPUT=<file.cpp> -P embed_json.cmake
+# Writes OUTPUT, a C++ file with a function that returns the JSON files NAMES of DIRECTORY as raw strings.
+# Usage: cmake -DDIRECTORY=<roofline/devices> -DNAMES=*.json -DFUNCTION=embedded_sheets -DOUTPUT=<file.cpp> -P embed_json.cmake
 cmake_minimum_required(VERSION 3.22)
-file(GLOB files "${DIRECTORY}/*.json")
+file(GLOB files "${DIRECTORY}/${NAMES}")
 list(SORT files)
 set(entries "")
 foreach(path IN LISTS files)

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "harness/step": BELOW_HARNESS | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step"},
     "harness/cli": BELOW_HARNESS
     | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step", "harness/cli"},
-    "harness/web": BELOW_HARNESS | {"harness/cli"},
+    "harness/web": BELOW_HARNESS | {"harness/cli", "harness/results"},
     "harness/c": BELOW_HARNESS
     | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/step", "harness/cli", "harness/c"},
 }
@@ -49,11 +49,11 @@ MAY_IMPORT = {
     "figures/page": {"base", "data", "figures/scene"},
     "figures/slides": {"base", "data", "figures/scene", "figures/page"},
     "figures/html": {"base", "data", "figures/scene", "figures/page", "figures/slides"},
-    "figures/playground": {"base", "data", "figures/page"},
+    "figures/playground": {"base", "data", "figures/scene", "figures/page"},
     "figures": {"base", "data", "figures/page", "figures/slides"},
     "problems": {"base", "data", "kernels"},
     "exchange": {"base", "data", "problems"},
-    "exercises": {"base", "data", "exchange"},
+    "exercises": {"base", "data", "exchange", "peaks"},
     "gpu_check": {"base", "data"},
     "kernels": {"base", "data"},
     "judge": {"base", "data", "figures/page", "exchange"},

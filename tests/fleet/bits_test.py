@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from made_fleet import at, changed, make_fleet
 from ridgebench.data.records import SCHEMAS
-from ridgebench.fleet import stored
+from ridgebench.fleet import fleet_file
 from ridgebench.fleet.bits import Bits, bits_of, vote
 from ridgebench.fleet.gpu import Fleet, Gpu
 from ridgebench.fleet.judge import assess
@@ -132,7 +132,7 @@ def test_the_odd_gpu_of_two_thousand_fleets_is_found_with_its_multiprocessor():
 
 def test_fleet_json_has_the_bits():
     fleet = changed(_fleet(nodes=1), {("gn1", 2): lambda gpu: _with_bits(gpu, odd=(5,))})
-    value = json.loads(stored.text_of(fleet))
+    value = json.loads(fleet_file.text_of(fleet))
     schema = json.loads((SCHEMAS / "fleet.schema.json").read_text())
     assert list(Draft202012Validator(schema).iter_errors(value)) == []
     rows = [row["id"] for row in value["rows"]]

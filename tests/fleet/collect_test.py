@@ -186,7 +186,7 @@ def test_a_malformed_file_is_one_failed_gpu(fleet, name, text):
 
 
 @pytest.mark.parametrize(("key", "value"), [("time_median_s", -1), ("time_median_s", "1"), ("status", "fine"), ("telemetry", 3), ("bytes", True),
-                                            ("bytes_per_s", 10**400)])  # fmt: skip
+                                            ("bytes_per_s", 10**400), ("bytes_per_s", None), ("device", "cuda:1")])  # fmt: skip
 def test_a_malformed_key_is_named(fleet, key, value):
     path = attempt(fleet, "gn1") / "isolated" / "cuda-7" / "records.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]

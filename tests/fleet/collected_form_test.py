@@ -9,7 +9,7 @@ import pytest
 from command_line import schema
 from damaged import attempt, change_node, collect, odd
 from ridgebench.base.command_line import CommandError
-from ridgebench.fleet import findings, stored, summary
+from ridgebench.fleet import findings, fleet_file, summary
 from ridgebench.fleet.cli import main as fleet_main
 from ridgebench.fleet.gpu import DONE, FAILED, Gpu
 from ridgebench.fleet.judge import assess
@@ -85,7 +85,7 @@ def test_the_stored_form_obeys_its_schema(fleet):
     shutil.rmtree(fleet / "nodes" / "gn3")
     write_node(attempt(fleet, "gn2", 2), "gn2", 8, rows=3, started=PLANNED + timedelta(minutes=5))
     found = collect(fleet)
-    text = stored.text_of(found)
+    text = fleet_file.text_of(found)
     value = json.loads(text)
     assert [error.message for error in schema("fleet").iter_errors(value)] == []
     assert value["states"] == {"DONE": 24, "FAILED": 0, "STARTED": 0, "MISSING": 8, "DUPLICATE": 0, "STALE": 0}

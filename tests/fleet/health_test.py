@@ -9,7 +9,7 @@ from command_line import schema
 from damaged import attempt, collect
 from golden import change_records
 from made_fleet import FACTS, at, changed, make_fleet, slowed
-from ridgebench.fleet import findings, stored
+from ridgebench.fleet import findings, fleet_file
 from ridgebench.fleet.judge import assess
 from ridgebench.fleet.render import exports
 from ridgebench.fleet.states import code_of
@@ -54,7 +54,7 @@ def test_what_doctor_found_is_a_state(code, status, state, severity, exit_code, 
 
 def test_the_collected_form_has_health_and_doubts(fleet):
     say(attempt(fleet, "gn2"), finding("rows_failed"), finding("rows_pending"))
-    value = json.loads(stored.text_of(collect(fleet)))
+    value = json.loads(fleet_file.text_of(collect(fleet)))
     assert list(schema("fleet").iter_errors(value)) == []
     (gpu,) = [gpu for gpu in value["gpus"] if gpu["health"]]
     assert (gpu["node"], gpu["index"], gpu["doubted"]) == ("gn2", 3, [])

@@ -12,7 +12,7 @@ from ridgebench.base.command_line import CommandError
 from ridgebench.base.files import ResultsError
 from ridgebench.data import program
 from ridgebench.fleet.gpu import Fleet, Gpu, Reading
-from ridgebench.fleet.rules import idle_rates, judge_rates
+from ridgebench.fleet.rules import absent_models, idle_rates, judge_rates
 from synthetic_fleet import write_fleet
 
 READING = Reading("ok", 1.0, 1e9, "byte/s", None, None, None, None, (), None)
@@ -77,6 +77,13 @@ def test_a_least_rate_that_chooses_no_row_is_named():
     fleet = Fleet(Path("fleet"), None, [gpu, replace(gpu, host=True, model="Xeon")])
     assert idle_rates(fleet, rules, Path("rules.json")) == [f"rules.json: rates of {text!r} choose no row of 'NVIDIA H200'" for text in ("^dram_cpy/", "-dram")]
     assert idle_rates(fleet, {}, Path("rules.json")) == []
+
+
+def test_a_model_that_no_gpu_is_is_said_where_another_one_has_no_rules():
+    fleet = Fleet(Path("fleet"), None, [Gpu("gn1", 0, None, "NVIDIA H200", "DONE", None, 1, {}, {})])
+    path = Path("rules.json")
+    assert absent_models(fleet, {"H200": {}, "*": {}}, path) == ["rules.json: no GPU of the fleet is 'H200'; without rules of their own are 'NVIDIA H200'"]
+    assert absent_models(fleet, {"NVIDIA H200": {}, "NVIDIA B200": {}}, path) == absent_models(fleet, {}, path) == []
 
 
 def test_an_expression_that_takes_too_long_is_refused(monkeypatch):

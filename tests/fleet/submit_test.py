@@ -53,7 +53,7 @@ def test_plan_of_a_file_needs_no_slurm(machine):
 def test_plan_refuses(machine):
     assert "sinfo is missing" in machine.refused("plan", "--out", "fleet")
     (machine.folder / "nodes").write_text("gn1 8\n")
-    assert "--gpus 0" in machine.refused("plan", "--out", "fleet", "--nodes", "nodes", "--gpus", "0")
+    assert "--gpus: '0' is not a whole number from 1 to" in machine.refused("plan", "--out", "fleet", "--nodes", "nodes", "--gpus", "0")
     assert "--limit" in machine.refused("plan", "--out", "fleet", "--nodes", "nodes", "--limit", "nan")
     assert "--out=x belongs" in machine.refused("plan", "--out", "fleet", "--nodes", "nodes", "--", "--out=x")
     assert "--partition" in machine.refused("plan", "--out", "fleet", "--nodes", "nodes", "--partition", "p")

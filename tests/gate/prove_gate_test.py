@@ -57,7 +57,8 @@ FAKE = """#!/bin/sh
 case "$*" in *--help|*--dry-run) exit ;; esac  # and it knows no turns
 echo "$0 $RIDGEBENCH_INJECT_WORK" >> {log}
 out=; for word; do [ "$last" = --out ] && out=$word; last=$word; done
-mkdir -p "$out"; cp {golden}/environment.json {golden}/records.jsonl "$out"
+mkdir -p "$out"; cp {golden}/records.jsonl "$out"
+sed "s/\\"run_id\\": \\"synthetic\\"/\\"run_id\\": \\"$$\\"/" {golden}/environment.json >"$out/environment.json"
 """
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import re
 import sys
 from pathlib import Path
 from typing import Any, Callable, NoReturn
@@ -11,7 +12,7 @@ from .errors import (
     DEVICE_LOST, INCOMPARABLE, INTERNAL, INTERRUPTED, OK, REGRESSION, ROW_FAILED, STALE, UNDECIDED, USAGE, CommandError, code_of,
     what_failed,
 )  # fmt: skip
-from .places import ROOT, TREE  # noqa: F401  (modules import them from here)
+from .installation import ROOT, TREE  # noqa: F401  (modules import them from here)
 from .text import one_line
 
 RESULTS = Path("results")  # where commands write by default: below the current folder, as `ridgebench run` does
@@ -24,18 +25,22 @@ def fail(message: str, code: int, program: str) -> int:
     return code
 
 
-def number_of(text: str, least: float, most: float, kind: Callable[[str], float] = float, what: str = "") -> float:
-    """A number within limits, of an option; `what` begins the message about another text."""
-    try:
-        value = kind(text)
-    except ValueError:
-        value = math.nan
-    if not least <= value <= most:
-        raise argparse.ArgumentTypeError(f"{what}{text!r} is not a number from {least:g} to {most:g}")
-    return value
+# The one grammar of numbers, that of kernels/common/number.hpp: 4096, 0.5, 1e6, 4k. A number has an exponent or a suffix.
+_NUMBER = re.compile(r"(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][-+]?[0-9]+)|([kKMGgBbTt]))?", re.ASCII)
+_SUFFIXES = {"k": "e3", "m": "e6", "g": "e9", "b": "e9", "t": "e12"}
 
 
-def number_within(least: float, most: float, kind: Callable[[str], float] = float) -> Callable[[str], float]:
+def number_of(text: str, least: float, most: float, kind: type = float, what: str = "") -> float:
+    """A number within limits, of an option; `what` begins the message about another text, or about a part of `kind` int."""
+    match = _NUMBER.fullmatch(text)
+    value = float(match[1] + (match[2] or _SUFFIXES.get((match[3] or "").lower(), ""))) if match else math.nan
+    whole = kind is int
+    if not least <= value <= most or (whole and value != int(value)):
+        raise argparse.ArgumentTypeError(f"{what}{text!r} is not a {'whole ' * whole}number from {least:g} to {most:g}")
+    return kind(value)
+
+
+def number_within(least: float, most: float, kind: type = float) -> Callable[[str], float]:
     """The type of an option that takes a number within limits."""
     return lambda text: number_of(text, least, most, kind)
 
@@ -49,16 +54,28 @@ class _PrintAll(argparse.Action):
         raise SystemExit(OK)
 
 
+def _path(text: str) -> Path:
+    """The type Path of every option: Path("") would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty text names nothing; allowed: a file or a folder, . is the current one")
+    return Path(text)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose usage error is one line, like every other error, and which reads --config."""
 
     takes_config = True
     _apart: frozenset[str] = frozenset()
 
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.register("type", Path, _path)
+        if self.add_help:  # every command has it; without options apart it prints what --help prints
+            self.add_argument("--help-all", action=_PrintAll, nargs=0, help=argparse.SUPPRESS)
+
     def list_apart(self, *options: str) -> None:
         """Leaves these options to --help-all: few calls need them."""
         self._apart = frozenset(options)
-        self.add_argument("--help-all", action=_PrintAll, nargs=0, help=argparse.SUPPRESS)
 
     def format_help(self) -> str:
         apart = [action for action in self._actions if self._apart.intersection(action.option_strings)]

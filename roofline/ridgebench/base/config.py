@@ -52,7 +52,7 @@ def _keys_of(path: Path, command: str) -> list[tuple[str, Any]]:
 def _words_of(path: Path, parser: argparse.ArgumentParser, key: str, value: Any, given: set[str]) -> list[str]:
     """The words that say the same as a key; none where the option is given or the key is false."""
     options = {name[2:]: action for action in parser._actions for name in action.option_strings if name.startswith("--")}
-    known = {name: action for name, action in options.items() if name not in ("help", "config")}
+    known = {name: action for name, action in options.items() if name not in ("help", "help-all", "config")}
     if key not in known:
         raise ResultsError(f"{path}: key {key!r} is not an option of {parser.prog}; allowed: {', '.join(known)}")
     action = known[key]

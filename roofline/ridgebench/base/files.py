@@ -60,6 +60,14 @@ def open_regular(path: Path, largest: int, kind: str = _RESULTS) -> BinaryIO:
     raise ResultsError(f"{path}: {status.st_size} bytes; allowed: up to {largest}")
 
 
+def real(path: Path) -> Path:
+    """The absolute path without links, as far as there are files. A loop of links stays, and whoever opens it finds no file.
+
+    Path.resolve() would raise a RuntimeError for a loop.
+    """
+    return Path(os.path.realpath(path))
+
+
 def decoded(data: bytes, origin: str) -> str:
     try:
         return data.decode("utf-8")

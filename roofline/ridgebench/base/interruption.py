@@ -11,6 +11,8 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)  # as in
 _AGAIN_S = 0.01  # in which a callback ends, mostly
 _TOGETHER_S = 0.5  # `timeout` signals a process and then its group: both are one interruption
 first_s: Optional[float] = None  # when the first signal came
+_raised: set[type] = {KeyboardInterrupt}  # by handlers of signals
+_lost: type = KeyboardInterrupt  # which of them comes again
 
 
 def interrupt(number: int, frame: Optional[FrameType] = None) -> None:
@@ -27,9 +29,11 @@ def interrupt(number: int, frame: Optional[FrameType] = None) -> None:
 
 def _interrupt_again(lost: Any) -> None:
     """Hook of exceptions that reach no caller. An interruption within a weak reference's callback is one, and comes again after it."""
-    if lost.exc_type is not KeyboardInterrupt or first_s is None:
+    global _lost
+    if lost.exc_type not in _raised or (lost.exc_type is KeyboardInterrupt and first_s is None):
         sys.__unraisablehook__(lost)
         return
+    _lost = lost.exc_type
     signal.signal(signal.SIGALRM, _after_hook)
     signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, _AGAIN_S)
 
@@ -41,7 +45,19 @@ def _after_hook(number: int, frame: Optional[FrameType]) -> None:
             return
         frame = frame.f_back
     signal.setitimer(signal.ITIMER_REAL, 0)
-    raise KeyboardInterrupt
+    raise _lost
+
+
+@contextmanager
+def comes_again(kind: type) -> Iterator[None]:
+    """In the block an exception of this type, which a handler of a signal raises, comes again if a callback loses it."""
+    before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
+    _raised.add(kind)
+    try:
+        yield
+    finally:
+        _raised.discard(kind)
+        sys.unraisablehook = before
 
 
 def came() -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Optional, Sequence
 
 from . import command_line
 from .errors import RequestError
-from .places import ROOT, TREE
+from .installation import ROOT, TREE
 
 INTERFACE = 3  # RIDGEBENCH_INTERFACE of harness/c/ridgebench.h
 _NAME = "libridgebench.so"

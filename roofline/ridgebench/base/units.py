@@ -22,6 +22,11 @@ def rate(value: float, unit: str) -> str:
     return f"{digits(value / scale)} {prefix}{unit}"
 
 
+def rate_in(value: float, scale: float, unit: str) -> str:
+    """A rate with the prefix of a figure's axis: 6,100 GFLOP/s; one that is too wide has its own."""
+    return rate(value, unit) if value >= _WIDEST * scale else f"{digits(value / scale)} {dict(_PREFIXES)[scale]}{unit}"
+
+
 def in_one_unit(values: list[float], unit: str) -> list[str]:
     """Values with the largest prefix that leaves none of them below a tenth: 0.537 GFLOP, 1,100 GFLOP.
 

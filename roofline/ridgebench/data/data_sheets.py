@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from ridgebench.base.files import ResultsError
-from ridgebench.base.places import SHEETS
+from ridgebench.base.installation import SHEETS
 from ridgebench.base.text import clean
 
 from . import program

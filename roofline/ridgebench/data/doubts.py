@@ -8,6 +8,7 @@ from .records import Row
 
 UNSETTLED = "~"  # how figures and tables mark a share of a roof that moved
 _FEW_SAMPLES = "few_samples"  # flag: fewer than 30 samples
+CACHED = "served_by_cache"  # flag: caches may hold the data of the row, so that limits of memory do not apply
 _Environment = dict[str, Any]
 
 
@@ -25,8 +26,13 @@ def cut_by_budget(row: Row, environment: _Environment) -> bool:
     return _FEW_SAMPLES in row.flags and environment.get("budget_s") is not None
 
 
+def cached(row: Row) -> bool:
+    """True if caches may have served the row."""
+    return CACHED in row.flags
+
+
 def overlap(*rows: Row) -> str:
-    """Whose steady launches may overlap, where it is not so of all of the rows; else empty."""
+    """The rows whose steady launches may overlap; empty if that holds for all rows or for none."""
     early = [row.technique for row in rows if row.early and row.regime == "steady"]
     return f"launches of {', '.join(early)} may overlap" if 0 < len(early) < len(rows) else ""
 

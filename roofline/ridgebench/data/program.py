@@ -9,7 +9,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Iterator, Optional
+from typing import Any, Collection, Iterator, Optional
 
 from ridgebench.base import command_line, installed
 from ridgebench.base.children import answered
@@ -34,12 +34,16 @@ def require_program(*words: str) -> str:
     return path
 
 
-def asked(*words: str, seconds: float = _SECONDS, program: Optional[str] = None) -> dict[str, Any]:
-    """The output of `ridgebench WORDS --json`, perhaps of another build. Raises ResultsError with the program's line and its exit code."""
+def asked(*words: str, seconds: float = _SECONDS, program: Optional[str] = None,
+          codes: Collection[int] = (command_line.OK,)) -> dict[str, Any]:  # fmt: skip
+    """The output of `ridgebench WORDS --json`, perhaps of another build. codes: the exit codes that come with an answer.
+
+    Raises ResultsError with the program's line and its exit code.
+    """
     path, code = program or require_program(*words), command_line.USAGE
     try:
         done = answered([path, *words, "--json"], text=True, timeout=seconds, errors="replace")
-        if done.returncode == 0:
+        if done.returncode in codes:
             return json.loads(done.stdout)
         code = done.returncode if done.returncode > 0 else command_line.INTERNAL
         problem = done.stderr.strip().removeprefix("ridgebench: ")
@@ -110,6 +114,15 @@ def sent_by_a_rank(collective: str, ranks: int) -> float:
     """The bytes that a rank sends for each byte of the message of a collective, such as "all-reduce". Raises ResultsError."""
     words = ("--bytes", "1", "--link", "1", "--collective", collective, "--ranks", str(ranks))
     return float(ask("plan", "transfer", *words)["communication_bytes"])
+
+
+@cache
+def operations() -> frozenset[str]:
+    """The operations that the program has; empty without the program."""
+    try:
+        return frozenset(one["op"] for one in ask("list", "--sources")["techniques"])
+    except ResultsError:
+        return frozenset()
 
 
 def predict(operation: str, shape: str, format_: str, device: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
-from ridgebench.base.command_line import ROOT, USAGE
+from ridgebench.base.command_line import ROOT, ROW_FAILED, USAGE
 from ridgebench.base.files import ResultsError, decoded, lines_of, malformed, parse_json, read, wrong
 from ridgebench.base.text import clean
 
@@ -19,6 +19,7 @@ SCHEMAS = ROOT / "results" / "schema"
 DUELS_FILE = "duels.jsonl"
 STEP_FILE = "step.jsonl"
 _OTHER_RESULTS = {DUELS_FILE: "duels", STEP_FILE: "a step", "soak.jsonl": "a soak"}  # files of a folder that is no run
+SLACK = 1e-9  # of a number that follows from others: JSON keeps doubles to the last bit, another compiler rounds otherwise
 BROKEN = ("wrong", "suspect", "invalid", "failed")  # statuses of rows that should have a time and have none, worst first
 
 
@@ -70,6 +71,9 @@ class Row:
     isolated: Optional[bool] = None  # of an own kernel
     roof_unknown: Optional[str] = None
     choice: Optional[str] = None
+    model_l2_to_sm_bytes: Optional[float] = None
+    model_dram_bytes: Optional[float] = None
+    fingerprint: Optional[str] = None
     held_back_by: Optional[str] = None
     loaded_from: Optional[str] = None
     early_unknown: Optional[str] = None
@@ -88,6 +92,11 @@ class Row:
     def drawable(self) -> bool:
         """A kernel row whose number was verified; only such a row becomes a point."""
         return self.role == "kernel" and self.status == "ok"
+
+    @property
+    def dram_over_model(self) -> Optional[float]:
+        """What DRAM moved over what the technique's model expects at least."""
+        return self.dram_bytes / self.model_dram_bytes if self.dram_bytes and self.model_dram_bytes else None
 
     @property
     def external(self) -> bool:
@@ -217,17 +226,44 @@ def parse(text: str, schema: str, origin: str) -> Any:
     return value
 
 
+class Contradiction(ValueError):
+    """Two keys of a record say different things, as `ridgebench verify` finds them."""
+
+    code = ROW_FAILED
+
+
+def require_equal(record: Mapping[str, Any], key: str, follows: float) -> None:
+    """Raises Contradiction where a key is missing, or is not the number that follows from other keys."""
+    if record[key] is None or not math.isclose(record[key], follows, rel_tol=SLACK):
+        stated = "null" if record[key] is None else f"{record[key]:.10g}"
+        raise Contradiction(f"{record['id']}: {key} is {stated}, but other values give {follows:.10g}")
+
+
+def require_rates(record: Mapping[str, Any]) -> None:
+    """Raises Contradiction where a rate of a timed row is not its work over its time; without work it may be null."""
+    for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")):
+        if record[work] or record[rate] is not None:
+            require_equal(record, rate, record[work] / record["time_median_s"])
+
+
+def _require_consistent(record: Mapping[str, Any]) -> None:
+    """Raises Contradiction for a timed row whose rates do not follow, or whose interval has swapped bounds."""
+    if record["status"] != "ok":
+        return
+    if not 0 < record["time_ci_low_s"] <= record["time_median_s"] <= record["time_ci_high_s"]:
+        raise Contradiction(f"{record['id']}: time_ci_low_s, time_median_s and time_ci_high_s are not in this order, above 0")
+    require_rates(record)
+
+
 def _make_row(record: Any, origin: str) -> Row:
-    """The row of a record. Raises ResultsError for a missing key and for an interval whose bounds are swapped."""
+    """The row of a record. Raises ResultsError for a missing key, and Contradiction."""
     try:
         values = {key: record[key] for key in KEYS}
         values |= {key: record[key] for key in OPTIONAL_KEYS if key in record}
         row = Row(**clean(values))
-        in_order = row.status != "ok" or row.time_ci_low_s <= row.time_median_s <= row.time_ci_high_s
+        _require_consistent(record)
     except (KeyError, TypeError) as error:
         raise ResultsError(f"{origin}: not a record: {wrong(error)}") from None
-    if not in_order:
-        raise ResultsError(f"{origin}: time_ci_low_s, time_median_s and time_ci_high_s are not in this order")
     return row
 
 
@@ -255,7 +291,7 @@ def read_rows(path: Path, turns_of: Optional[Callable[[dict], Any]] = None) -> t
             if row.id in rows:
                 raise ResultsError(f"{origin}: {row.id} comes twice")
             rows[row.id] = replace(row, turns=turns_of(record)) if turns_of else row
-        except ValueError as error:  # of turns_of
+        except ValueError as error:  # Contradiction, and of turns_of
             raise ResultsError(f"{origin}: {error}", getattr(error, "code", USAGE)) from None
     return list(rows.values()), False
 

@@ -4,7 +4,8 @@
 
 Each row of the run is measured again in a process of its own under ncu, at the clock as it is. Its NVTX range spans its
 timed launches. RESULTS_DIR/counters.jsonl gets a line per row, in place of an earlier one of the same row; the figures
-then draw a ghost point at the traffic that was measured. Timings under ncu mean nothing and are not kept.
+then draw a ghost point at the traffic that was measured. Timings under ncu mean nothing and are not kept. Each line that
+is printed compares the count with the compulsory bytes and, for products, with the model of their tile.
 Exit codes: 0 fine, 2 usage or no permission, 3 interrupted, 7 no ncu or no GPU, 8 ncu failed.
 """
 
@@ -16,12 +17,14 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Optional
 
 from ridgebench.base.children import OUTPUT, completed
 from ridgebench.base.command_line import DEVICE_LOST, INTERNAL, OK, ROOT, USAGE, CommandError, Parser
 from ridgebench.base.files import decoded, lines_of, write_at_once
 from ridgebench.base.patterns import Pattern
 from ridgebench.base.streams import ENDING, ended
+from ridgebench.base.text import quoted
 from ridgebench.data import program
 from ridgebench.data.records import Row, load_run, read_counters
 from ridgebench.exchange.importers.ncu import DURATION, raw_table
@@ -123,6 +126,20 @@ def _counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
     return counted
 
 
+def _ratio(counted: Optional[float], expected: Optional[float]) -> str:
+    return f"{counted / expected:.3f}" if counted and expected else "unknown"
+
+
+def _comparison(row: Row, counted: dict) -> str:
+    """What was counted over the compulsory bytes and, if the row has them, over those of its technique's model."""
+    text = f"{row.id}: DRAM traffic over compulsory bytes {_ratio(counted['dram_bytes'], row.bytes)}"
+    if row.model_dram_bytes is None:
+        return text
+    dram = _ratio(counted["dram_bytes"], row.model_dram_bytes)
+    l2 = _ratio(counted["l2_to_sm_bytes"], row.model_l2_to_sm_bytes)
+    return f"{text}, over the model {dram}; L2 to SMs over the model {l2}"
+
+
 def _measured_before(path: Path) -> dict[str, str]:
     """The lines of an existing counters.jsonl by row."""
     read_counters(path)  # raises ResultsError where a line is malformed
@@ -136,9 +153,12 @@ def _measure(options: argparse.Namespace) -> int:
     rows = [row for row in run.rows if row.status == "ok" and row.device.startswith("cuda:")]
     roles = ("kernel", "ceiling") if options.filter else ("kernel",)
     filter_ = Pattern(options.filter, "--filter")
-    rows = [row for row in rows if row.role in roles and filter_.search(row.id)]
+    rows = [row for row in rows if row.role in roles]
     if not rows:
-        raise CommandError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
+        raise CommandError(f"{options.results} holds no verified row of a GPU", DEVICE_LOST)
+    rows = [row for row in rows if filter_.search(row.id)]
+    if not rows:
+        raise CommandError(f"--filter {quoted(options.filter)} matches no verified row of a GPU in {options.results}", USAGE)
     if shutil.which("ncu") is None:
         raise CommandError("ncu is not installed (it comes with the CUDA toolkit)", DEVICE_LOST)
     path = options.results / "counters.jsonl"
@@ -147,8 +167,7 @@ def _measure(options: argparse.Namespace) -> int:
         counted = _counters_of(row, options, run.environment["profile"])
         lines[row.id] = json.dumps(counted) + "\n"
         write_at_once(path, "".join(lines.values()))
-        ratio = f"{counted['dram_bytes'] / row.bytes:.3f}" if counted["dram_bytes"] else "unknown"
-        print(f"{row.id}: DRAM traffic over compulsory bytes {ratio}")
+        print(_comparison(row, counted))
     return OK
 
 

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import Union
 
-from ridgebench.base.command_line import OK, USAGE, CommandError, Parser
+from ridgebench.base.command_line import OK, USAGE, CommandError, Parser, number_within
 from ridgebench.base.printers import aligned
 from ridgebench.base.text import markdown, quoted
 from ridgebench.base.units import counted, rate, seconds
@@ -18,9 +18,9 @@ _LONGEST_NAME = 80
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="exercises", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1, help="number that draws the sheet of a class (1)")
+    parser.add_argument("--seed", type=number_within(0, 2**53, int), default=1, help="number that draws the sheet of a class (1)")
     parser.add_argument("--student", default="", metavar="NAME", help="draw numbers of their own for this student")
-    parser.add_argument("--level", type=int, action="append", choices=sorted(LEVELS), default=[],
+    parser.add_argument("--level", type=number_within(1, max(LEVELS), int), action="append", choices=sorted(LEVELS), default=[],
                         help="; ".join(f"{level}: {what}" for level, what in LEVELS.items()) + "; default: all")
     parser.add_argument("--on", metavar="SHEET", default="h100-sxm", help="data sheet of the device (h100-sxm)")
     output = parser.add_mutually_exclusive_group()

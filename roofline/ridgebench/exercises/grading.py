@@ -17,10 +17,11 @@ _LINE = re.compile(r"(\d{1,4})\s*[:.)]\s*(.*)")
 _NUMBER = re.compile(r"([+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*)")
 _UNITS = {
     "B": BYTES,
-    "FLOP": FLOPS,
+    # The tables of importers have no plural, because a tool's GFLOPS is a rate.
+    "FLOP": FLOPS | {f"{unit}s": scale for unit, scale in FLOPS.items() if unit.endswith("flop")},
     "s": TIMES | {"min": 60.0, "h": 3600.0},
     "days": {"day": 1.0, "days": 1.0, "d": 1.0},
-    "FLOP/B": {"flop/b": 1.0, "flops/byte": 1.0, "flop/byte": 1.0},
+    "FLOP/B": {f"{work}/{data}": 1.0 for work in ("flop", "flops") for data in ("b", "byte", "bytes")},
     "": {"%": 0.01},
 }
 

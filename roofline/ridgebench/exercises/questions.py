@@ -7,6 +7,7 @@ from typing import Callable, NamedTuple, Union
 from ridgebench.base.units import counted, rate, seconds
 from ridgebench.data import program
 from ridgebench.data.data_sheets import find_sheet
+from ridgebench.peaks.rates import peak
 
 LEVELS = {1: "count", 2: "compare with the roofline", 3: "plan"}
 
@@ -131,14 +132,12 @@ def _days(draw: Random, device: _Device) -> _Made:
     return _Made(text, program.ask(*words)["days"], "days", words)
 
 
-def _state(draw: Random, device: _Device) -> _Made:
+def _state(draw: Random, _: _Device) -> _Made:
     billions, precision = draw.choice((1, 3, 7, 13)), draw.choice(("bf16", "fp32", "bf16-master"))
-    words = ("plan", "fits", "--params", f"{billions}B", "--precision", precision, "--layers", "1", "--width", "1", "--batch", "1",
-             "--on", device.name)  # fmt: skip
-    answer = sum(part["bytes"] for part in program.ask(*words)["parts"] if part["letter"] in _STATE)
-    text = (f"A model has {billions}B parameters. How many bytes do its parameters, its gradients and AdamW's state take "
-            f"together with --precision {precision}?")  # fmt: skip
-    return _Made(text, answer, "B", words, how="parameters + gradients + adamw states")
+    words = ("plan", "memory", "--params", f"{billions}B", "--precision", precision, "--optimizer", "adamw")
+    text = (f"A model has {billions}B parameters. How many bytes do its parameters, a master copy if there is one, its gradients and "
+            f"AdamW's states take together with --precision {precision}?")  # fmt: skip
+    return _Made(text, program.ask(*words)["bytes"], "B", words)
 
 
 def _slip_of_a_day(draw: Random, device: _Device) -> _Made:
@@ -154,15 +153,20 @@ def _slip_of_a_day(draw: Random, device: _Device) -> _Made:
 def _slip_of_a_peak(draw: Random, device: _Device) -> _Made:
     achieved = float(f"{draw.uniform(0.3, 0.9) * device.peak:.3g}")
     words = ("plan", "mfu", "--flops", f"{achieved:.0f}", "--time", "1", "--format", device.main, "--on", device.name)
-    text = (f"Find the error: a product in {device.main} reached {rate(achieved, 'FLOP/s')} on {device.name}. Over "
-            f"{rate(2 * device.peak, 'FLOP/s')}, the rate with 2:4 sparsity, that is an MFU of {achieved / device.peak / 2:.1%}. "
-            "Which MFU is right?")  # fmt: skip
+    sparse = peak(device.name, device.main, sparse=True)
+    if sparse:
+        text = (f"Find the error: a product in {device.main} reached {rate(achieved, 'FLOP/s')} on {device.name}. Over "
+                f"{rate(float(sparse), 'FLOP/s')}, the rate with 2:4 sparsity, that is an MFU of {achieved / float(sparse):.1%}. "
+                "Which MFU is right?")  # fmt: skip
+    else:  # the other way to half the MFU
+        text = (f"Find the error: a product in {device.main} did {achieved / 2e12:.4g}e12 multiply-adds a second on {device.name}. "
+                f"Over {rate(device.peak, 'FLOP/s')}, its peak, that is an MFU of {achieved / 2 / device.peak:.1%}. "
+                "Which MFU is right?")  # fmt: skip
     return _Made(text, program.ask(*words)["mfu"], "", words)
 
 
 _FORMATS = ("fp32", "fp16", "bf16", "fp8_e4m3")
 _MAIN = ("bf16", "fp16")
-_STATE = ("P", "G", "O")  # of the parts that `plan fits` prints
 _KINDS = (
     _Kind(1, _tensor),
     _Kind(1, _flops),

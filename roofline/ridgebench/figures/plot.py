@@ -80,6 +80,9 @@ def reference_figures(view: View, numbers: tuple[str, ...], roofs_of_links: tupl
         drawn["roofline-energy"] = partial(energy.draw, view)
     if links.wanted(view, roofs_of_links):
         drawn["links"] = partial(links.draw, view, roofs_of_links)
+    elif roofs_of_links:
+        raise ResultsError(f"--link {roofs_of_links[0].name}: the run has no row of a copy or a collective that a link would limit; "
+                           "allowed: a run that measured one")
     for name, figure in {"working-set": working_set, "parallelism": parallelism}.items():
         drawn |= {name: partial(figure.draw, view)} if figure.panels(view) else {}
     for name in view.formats:
@@ -116,6 +119,8 @@ def _refuse_options_of_runs(options: argparse.Namespace, folder: Path) -> None:
 
 def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
     """The figures of data sheets, of one run, or of several together; prints a question on points that are too fast."""
+    if options.link and (len(options.results) != 1 or options.style == "lecture"):
+        raise ResultsError("--link belongs to the figure of a run's copies and collectives; allowed: one results directory with it")
     if not options.results and options.style == "reference":
         raise ResultsError("--style reference draws the rows of a run; allowed: a results directory with it")
     if not options.results:

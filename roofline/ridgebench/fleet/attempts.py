@@ -7,7 +7,7 @@ from typing import Optional
 
 from ridgebench.base.text import one_line
 
-from .found import Found
+from .gpu_facts import GpuFacts
 from .gpu import DUPLICATE, MISSING, STALE, Gpu
 from .manifest import Manifest, Node, time_of
 from .places import natural
@@ -24,9 +24,9 @@ def _order(gpu: Gpu) -> tuple:
     return natural(gpu.node), -1 if gpu.index is None else gpu.index
 
 
-def _mark_stale(found: list[Found], manifest: Manifest) -> None:
+def _mark_stale(gpus: list[GpuFacts], manifest: Manifest) -> None:
     """STALE where a file is older than the manifest."""
-    for one in found:
+    for one in gpus:
         try:
             oldest = min(map(time_of, one.started), default=None)
         except ValueError:
@@ -36,13 +36,13 @@ def _mark_stale(found: list[Found], manifest: Manifest) -> None:
             one.gpu = replace(one.gpu, state=STALE, reason=reason)
 
 
-def _mark_copies(found: list[Found]) -> None:
+def _mark_copies(gpus: list[GpuFacts]) -> None:
     """DUPLICATE for every GPU whose files another one has, too.
 
     The one whose files name the GPU that node.json has there is not a copy; of several, the first one in order.
     """
-    first: dict[tuple[str, ...], Found] = {}
-    for one in sorted(found, key=lambda one: (not one.own, _order(one.gpu), one.gpu.attempt)):
+    first: dict[tuple[str, ...], GpuFacts] = {}
+    for one in sorted(gpus, key=lambda one: (not one.own, _order(one.gpu), one.gpu.attempt)):
         copied = next((key for key in one.origins if key in first), None)
         if copied is None:
             first.update(dict.fromkeys(one.origins, one))
@@ -78,10 +78,10 @@ def _missing(node: Node, seen: list[Gpu], earlier: list[Gpu], attempt: int) -> l
     return told + [Gpu(node.node, next(free, None), None, None, MISSING, reason + which, attempt, {}, {}) for _ in rest]
 
 
-def _gpus_of(node: Node, found: list[Found], complete: bool) -> list[Gpu]:
+def _gpus_of(node: Node, gpus: list[GpuFacts], complete: bool) -> list[Gpu]:
     """The GPUs of a node in its last attempt, each with its attempt before; `complete` adds those that are missing."""
     by_attempt: dict[int, list[Gpu]] = defaultdict(list)
-    for one in found:
+    for one in gpus:
         by_attempt[one.gpu.attempt].append(one.gpu)
     gpus: list[Gpu] = []
     for attempt in sorted(by_attempt) or [0]:
@@ -91,13 +91,13 @@ def _gpus_of(node: Node, found: list[Found], complete: bool) -> list[Gpu]:
     return gpus
 
 
-def together(found: list[Found], manifest: Optional[Manifest]) -> list[Gpu]:
+def together(gpus: list[GpuFacts], manifest: Optional[Manifest]) -> list[Gpu]:
     """All GPUs, sorted. Without a manifest nothing is missing and nothing is old."""
     if manifest is not None:
-        _mark_stale(found, manifest)
-    _mark_copies(found)
-    by_node: dict[str, list[Found]] = defaultdict(list)
-    for one in found:
+        _mark_stale(gpus, manifest)
+    _mark_copies(gpus)
+    by_node: dict[str, list[GpuFacts]] = defaultdict(list)
+    for one in gpus:
         by_node[one.gpu.node].append(one)
     planned = {node.node: node for node in manifest.nodes} if manifest else {}
     gpus = []

@@ -8,9 +8,13 @@ from collections import Counter
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from ridgebench.base.units import and_more, counted
+from ridgebench.judge.comparable import HARD, VARIABLES
+from ridgebench.judge.past.known_bits import majority
 
+# The properties that GPUs of one model must share for their bits to be equal. Power, clocks and ECC change no bits.
+PROGRAM = ("version", "commit")
+INPUTS = ("driver", "cuda", "cublas", "isa", "threads", VARIABLES, *HARD)
 _MOST_UNITS = 8  # that a text lists
-_FEWEST_VOTES = 3  # two that differ cannot vote
 
 
 class Bits(NamedTuple):
@@ -59,20 +63,13 @@ def _units_text(units: Sequence[int]) -> str:
     return f"SM {shown}{and_more(len(units) - _MOST_UNITS)}"
 
 
-def _majority(votes: Counter) -> Optional[str]:
-    """The fingerprint of more than half of the votes, of three at least."""
-    total = sum(votes.values())
-    first, count = votes.most_common(1)[0]
-    return first if total >= _FEWEST_VOTES and 2 * count > total else None
-
-
 def _vote_on_units(row: str, of_row: Mapping[int, Bits]) -> Iterable[_Odd]:
     """The multiprocessors of all GPUs vote together, because their inputs are the same."""
     votes: Counter = Counter()
     for bits in of_row.values():
         votes[bits.unit] += bits.units - len(bits.odd_units)
         votes.update(unit for _, unit in bits.odd_units)
-    right = _majority(votes)
+    right = majority(votes)
     for index, bits in of_row.items():
         if right is None or (bits.unit == right and not bits.odd_units):
             continue
@@ -86,7 +83,7 @@ def _vote_on_gpus(row: str, of_row: Mapping[int, Bits], name_of: Callable[[int],
     votes = Counter(bits.fingerprint for bits in of_row.values())
     if len(votes) == 1:
         return
-    right = _majority(votes)
+    right = majority(votes)
     for index, bits in of_row.items():
         if right is None and len(of_row) == 2:
             other = next(name_of(one) for one in of_row if one != index)

@@ -14,10 +14,10 @@ from ridgebench.base.workers import in_parallel
 
 from . import manifest as manifests
 from .attempts import together
-from .found import Found
+from .gpu_facts import GpuFacts
 from .gpu import Fleet, Gpu
 from .health import judge_recorded
-from .loose import merged, read_loose
+from .results_tree import merged, read_results_tree
 from .node_folder import Setting, read_node
 from .places import OF_RESULTS, Place, planned_places, walked_places
 
@@ -25,12 +25,12 @@ FEWEST_FOR_A_POOL = 64  # folders; to start processes takes as long as to read s
 _TOGETHER = 8  # places of a task
 
 
-def _read_place(place: Place, expected: Mapping[str, int], now: datetime) -> list[Found]:
+def _read_place(place: Place, expected: Mapping[str, int], now: datetime) -> list[GpuFacts]:
     setting = Setting(expected.get(place.node or ""), now)
-    return read_node(place, setting) if place.has_node else read_loose(place, setting)
+    return read_node(place, setting) if place.has_node else read_results_tree(place, setting)
 
 
-def _read_all(places: list[Place], read: Callable[[Place], list[Found]]) -> list[list[Found]]:
+def _read_all(places: list[Place], read: Callable[[Place], list[GpuFacts]]) -> list[list[GpuFacts]]:
     """Reads each place; many places are read by a process for each processor."""
     processors = len(os.sched_getaffinity(0))
     if processors == 1 or len(places) < FEWEST_FOR_A_POOL:
@@ -61,10 +61,10 @@ def _sharer() -> Callable[[Gpu], Gpu]:
     return share
 
 
-def collect(folder: Path, now: Optional[datetime] = None, rules: Optional[Path] = None) -> Fleet:
+def collect(folder: Path, now: Optional[datetime] = None, rules: Optional[Path] = None, may_be_empty: bool = False) -> Fleet:
     """The fleet of a folder that `fleet plan` made, or of any tree with results; `now` is in UTC. rules: a file (rules.py).
 
-    Raises ResultsError for a malformed manifest, CommandError where there is nothing to collect.
+    Raises ResultsError for a malformed manifest, CommandError where there is nothing to collect and `may_be_empty` is false.
     """
     if not folder.is_dir():
         raise CommandError(f"{folder}: {'is not a folder' if folder.exists() else 'not found'}; allowed: the folder of a fleet")
@@ -73,28 +73,28 @@ def collect(folder: Path, now: Optional[datetime] = None, rules: Optional[Path] 
                            "(`ridgebench report` shows one run)")  # fmt: skip
     now = now or datetime.now(timezone.utc)
     manifest = manifests.load(folder)
-    places = planned_places(folder) if manifest else walked_places(folder)
+    places = planned_places(folder) if manifest else walked_places(folder, may_be_empty)
     expected = {node.node: node.gpus for node in manifest.nodes} if manifest else {}
     read = _read_all(places, partial(_read_place, expected=expected, now=now))
     share = _sharer()
-    found, loose = [], []
+    gpus, loose = [], []
     for place, each in zip(places, read):
         for one in each:
             one.gpu = share(one.gpu)
-        (found if place.has_node else loose).extend(each)
-    judged = _add_recorded(found + loose, rules)
-    return Fleet(folder, manifest, together(found + (merged(loose) if loose else []), manifest), judged)
+        (gpus if place.has_node else loose).extend(each)
+    judged = _add_recorded(gpus + loose, rules)
+    return Fleet(folder, manifest, together(gpus + (merged(loose) if loose else []), manifest), judged)
 
 
-def _add_recorded(found: list[Found], rules: Optional[Path]) -> bool:
+def _add_recorded(gpus: list[GpuFacts], rules: Optional[Path]) -> bool:
     """Adds what doctor says of the recorded health; False without a program that has doctor, which rules need. Raises ResultsError."""
     try:
-        health = judge_recorded((text for one in found for text in one.gpu.recorded), rules)
+        health = judge_recorded((text for one in gpus for text in one.gpu.recorded), rules)
     except ResultsError:
         if rules:
             raise
         return False
-    for one in found:
+    for one in gpus:
         every = dict.fromkeys(one.gpu.health)
         every |= dict.fromkeys(each for text in one.gpu.recorded for each in health.get(text, ()))
         one.gpu = replace(one.gpu, health=tuple(every))

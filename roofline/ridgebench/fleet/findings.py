@@ -5,13 +5,15 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from ridgebench.base.command_line import OK
 from ridgebench.base.text import cut
 from ridgebench.base.units import and_more, counted, enumerate_words
 
 from .gpu import DUPLICATE
 from .judge import Assessment
 from .matrix import Group, unfrozen
-from .states import FAIL, FAST, FINE, INFO, MOVED, SLOW, STATES, WARN, Verdict, measured_again
+from .soaks import Soak
+from .states import FAIL, FAST, FINE, INFO, MOVED, SLOW, STATES, WARN, Verdict, measured_again, next_step
 
 _SEVERITIES = (FAIL, WARN, INFO)
 _MOST_NODES = 4  # that a text names
@@ -111,9 +113,21 @@ def _slot_findings(assessment: Assessment) -> list[Finding]:
     ]  # fmt: skip
 
 
+def _soak_findings(assessment: Assessment) -> list[Finding]:
+    """The soaks that are not well, of GPUs without rows: the others are in the verdicts."""
+    found = []
+    for soak in assessment.only_soaked:
+        if soak.code != OK:
+            verdict = Verdict(soak.gpu(), soak.state, soak.severity, soak.reason, confirmed=True)
+            next_ = next_step(verdict, assessment.fleet, (), "ridgebench") if soak.index is not None else ""
+            found.append(Finding(soak.severity, soak.state, soak.node, (soak.index,), False, f"soak: {soak.reason}", next_,
+                                 host=soak.index is None))  # fmt: skip
+    return found
+
+
 def findings(assessment: Assessment) -> list[Finding]:
     """The gravest first."""
-    found = _node_findings(assessment) + _gpu_findings(assessment) + _slot_findings(assessment)
+    found = _node_findings(assessment) + _gpu_findings(assessment) + _soak_findings(assessment) + _slot_findings(assessment)
     states = list(STATES)
     return sorted(found, key=lambda one: (_SEVERITIES.index(one.severity), states.index(one.state)))
 
@@ -147,6 +161,10 @@ def coverage_text(assessment: Assessment) -> str:
 
 def title(assessment: Assessment) -> str:
     """'29 of 32 GPUs are well: 2 slow, 1 missing'; with many states 'are well, 10 are not'."""
+    return "; ".join(filter(None, (_title_of_gpus(assessment), soaks_text(assessment.only_soaked))))
+
+
+def _title_of_gpus(assessment: Assessment) -> str:
     found = counts(assessment)
     total, well = len(assessment.verdicts), found[FINE] + found[FAST]
     if not total:
@@ -158,6 +176,15 @@ def title(assessment: Assessment) -> str:
     if len(bad) > _MOST_STATES:
         return f"{well:,} of {total:,} {name}s are well, {total - well:,} are not"
     return f"{well:,} of {total:,} {name}s are well: {', '.join(bad)}"
+
+
+def soaks_text(soaks: list[Soak]) -> str:
+    """'3 soaks: 2 well, 1 wrong'; empty without soaks."""
+    if not soaks:
+        return ""
+    states = {state: sum(soak.state == state for soak in soaks) for state in (FINE, *STATES)}
+    parts = [f"{number:,} {'well' if state == FINE else state.lower()}" for state, number in states.items() if number]
+    return f"{counted(len(soaks), 'soak')}: {', '.join(parts)}"
 
 
 def flagged(assessment: Assessment) -> list[dict[str, Any]]:

@@ -37,6 +37,7 @@ class Reading(NamedTuple):
     reason: Optional[str]  # why the status is not ok
     power_state: Optional[str] = None  # full_clock, capped or mixed; None if it was not counted
     bits: Optional[Bits] = None  # of its outputs; None if the row may have others each time
+    cached: bool = False  # caches may have served the row
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ GPUs that differ from the fleet in a key that must agree: whether that is news, 
 """
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Iterable, Optional
 
 import numpy as np
@@ -13,16 +13,16 @@ from ridgebench.base.command_line import OK
 from ridgebench.base.units import and_more
 from ridgebench.data.power_states import differ
 from ridgebench.data.records import BROKEN
-from ridgebench.judge.comparable import HARD, VARIABLES
 
 from . import peers
-from .bits import Bits, vote
+from .bits import INPUTS, PROGRAM, Bits, vote
 from .gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
 from .matrix import (
     KEYS, SHEET_FLOOR, Column, Group, Matrix, Scored, below_floor, judged_groups, line_of, make_matrix, of_whole_node, places,
     score,
 )  # fmt: skip
-from .past import Past, judge_past, require_comparable
+from .model_baselines import ModelBaselines, judge_by_baseline, require_comparable
+from .soaks import Soak, add_soaks
 from .states import (
     FAIL, FAST, FINE, INFO, NOT_COMPARABLE, SLOW, STATES, WARN, WRONG, Mark, Verdict, becomes, code_of, judge_conditions,
     next_step,
@@ -31,9 +31,6 @@ from .states import (
 _LEAST_SHARE = 0.1  # of all GPUs: the GPUs of another model that are as many are a part of the site, and no slip
 _MOST_KEYS = 3  # that a text names
 _MODEL = "model"
-# The properties that GPUs of one model must share for their bits to be equal. Power, clocks and ECC change no bits.
-_PROGRAM = ("version", "commit")
-_INPUTS = ("driver", "cuda", "cublas", "isa", "threads", VARIABLES, *HARD)
 
 
 def _model_of(group: Group) -> str:
@@ -97,6 +94,8 @@ class Assessment:
     scored: Scored
     verdicts: list[Verdict]
     expected: peers.Expected
+    soaks: list[Soak] = field(default_factory=list)
+    only_soaked: list[Soak] = field(default_factory=list)  # soaks of GPUs without rows
 
     @property
     def columns(self) -> list[Column]:
@@ -104,7 +103,7 @@ class Assessment:
 
     @property
     def code(self) -> int:
-        return max(map(code_of, self.verdicts), default=OK)
+        return max([*map(code_of, self.verdicts), *(soak.code for soak in self.soaks)], default=OK)
 
 
 def _state_of_files(gpu: Gpu) -> tuple[str, str]:
@@ -227,10 +226,11 @@ def _power_states(verdict: Verdict, gpus: list[Gpu], matrix: Matrix, members: np
     return f"{column.name}: {differ(states.elements())}" if own and usual and own != usual else ""
 
 
-def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = None) -> Assessment:
-    """Judges the fleet. command: how the next commands begin; past: a baseline of the model. Raises CommandError."""
-    if past is not None:
-        require_comparable(past, fleet.gpus)
+def assess(fleet: Fleet, command: str = "ridgebench", baselines: Optional[ModelBaselines] = None,
+           soaks: Optional[list[Soak]] = None) -> Assessment:  # fmt: skip
+    """Judges the fleet. command: how the next commands begin; baselines: baselines of models. Raises CommandError."""
+    if baselines is not None:
+        require_comparable(baselines, fleet.gpus)
     gpus = fleet.gpus
     states = [_state_of_files(gpu) for gpu in gpus]
     usable = [index for index, (state, _) in enumerate(states) if state == DONE]
@@ -246,8 +246,8 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
             _judge_done(verdict, index, matrix, groups, scored)
         else:
             verdict.severity = STATES[state][1]
-        if past is not None:
-            judge_past(verdict, past)
+        if baselines is not None:
+            judge_by_baseline(verdict, baselines)
         of = scored.group_of[index]
         absent = _lacking(matrix.values[index], measured[of] if of >= 0 else None)
         judge_conditions(verdict, scored.sheet[index], absent, matrix.columns)
@@ -259,11 +259,12 @@ def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = Non
             verdict.reason = f"{verdict.reason}; {power}" if verdict.reason else power
         verdicts.append(verdict)
     _judge_bits(verdicts, usable)
+    only_soaked = add_soaks(verdicts, soaks or [])
     for index, verdict in enumerate(verdicts):
         of = scored.group_of[index]
         verdict.next = next_step(verdict, fleet, groups[of].differs if of >= 0 else (), command)
     own = _expected(groups, scored)
-    return Assessment(fleet, matrix, groups, scored, verdicts, own)
+    return Assessment(fleet, matrix, groups, scored, verdicts, own, soaks or [], only_soaked)
 
 
 def _comparable_bits(gpus: list[Gpu], usable: list[int]) -> Iterable[dict[str, dict[int, Bits]]]:
@@ -271,7 +272,7 @@ def _comparable_bits(gpus: list[Gpu], usable: list[int]) -> Iterable[dict[str, d
     sets: dict[Any, dict[str, dict[int, Bits]]] = defaultdict(lambda: defaultdict(dict))
     for index in usable:
         gpu = gpus[index]
-        same = (gpu.model, *(gpu.versions.get(key) for key in _PROGRAM), *(gpu.facts.get(key) for key in _INPUTS))
+        same = (gpu.model, *(gpu.versions.get(key) for key in PROGRAM), *(gpu.facts.get(key) for key in INPUTS))
         for (pass_, row), reading in gpu.readings.items():
             if reading.bits is not None:
                 sets[same][f"{row} ({pass_})"][index] = reading.bits

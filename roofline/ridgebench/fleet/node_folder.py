@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from ridgebench.base.command_line import INTERRUPTED
-from ridgebench.base.files import ResultsError, parse_quickly, read
+from ridgebench.base.files import ResultsError, parse_quickly, read, real
 from ridgebench.base.text import one_line, quoted
 
-from .found import Found, health_of_parts, origins_of, worst
+from .gpu_facts import GpuFacts, health_of_parts, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .health import Examined, Health, examined
 from .jobs import job as jobs
@@ -65,7 +65,7 @@ def _pass_state(name: str, entry: dict, open_end: str) -> tuple[str, Optional[st
 def _inside(folder: Path, name: Any) -> Path:
     """The folder of this name in a node's folder. Raises ValueError for a path that leads out of it, also by a link."""
     path = folder / str(name)
-    if Path(str(name)).is_absolute() or ".." in Path(str(name)).parts or not path.resolve().is_relative_to(folder.resolve()):
+    if Path(str(name)).is_absolute() or ".." in Path(str(name)).parts or not real(path).is_relative_to(real(folder)):
         raise ValueError(f"folder is {quoted(name)}; allowed: a folder in that of node.json")
     return path
 
@@ -84,7 +84,7 @@ def _pass_results(place: Place, name: str, entry: dict, state: tuple) -> tuple[O
     return results, state
 
 
-def _gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str, doctor: Optional[Examined]) -> Found:
+def _gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str, doctor: Optional[Examined]) -> GpuFacts:
     """One entry of node.json's gpus. Raises what MALFORMED lists."""
     states, results = [], {}
     for name in (name for name in PASSES if name in entry["passes"]):
@@ -108,22 +108,22 @@ def _gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str
         examined=doctor is not None,
         **health_of_parts(results.values(), doctor.of(str(entry.get("device"))) if doctor else ()),
     )  # fmt: skip
-    found = Found(gpu, {}, [str(node["started"]), *(each.started for each in results.values())])
+    facts = GpuFacts(gpu, {}, [str(node["started"]), *(each.started for each in results.values())])
     for name, each in results.items():
-        found.origins |= origins_of(each, name, f"{place.folder.name}/{entry['passes'][name]['folder']}")
-        found.own = found.own and uuid in (None, each.uuid_hash)
-    found.own = found.own and node.get("node") == node_name
-    return found
+        facts.origins |= origins_of(each, name, f"{place.folder.name}/{entry['passes'][name]['folder']}")
+        facts.own = facts.own and uuid in (None, each.uuid_hash)
+    facts.own = facts.own and node.get("node") == node_name
+    return facts
 
 
-def all_alike(place: Place, setting: Setting, node: str, state: str, reason: str, started: Optional[str]) -> list[Found]:
+def all_alike(place: Place, setting: Setting, node: str, state: str, reason: str, started: Optional[str]) -> list[GpuFacts]:
     """Every GPU that the manifest expects on the node, in one state; one GPU where the number is unknown."""
     indices = range(setting.expected) if setting.expected else [None]
     gpus = [Gpu(node, i, None, None, state, one_line(reason)[:LONGEST_REASON], place.attempt, {}, {}) for i in indices]
-    return [Found(gpu, {}, [started] if started else []) for gpu in gpus]
+    return [GpuFacts(gpu, {}, [started] if started else []) for gpu in gpus]
 
 
-def _without_node_file(place: Place, setting: Setting, node: str, job: jobs.Job) -> list[Found]:
+def _without_node_file(place: Place, setting: Setting, node: str, job: jobs.Job) -> list[GpuFacts]:
     """A job that wrote no node.json: it runs still, was killed, or its command failed at once."""
     started = job.started.isoformat()
     if job.exit is None or job.ended is None:
@@ -142,12 +142,12 @@ def _doctor_of(place: Place) -> tuple[Optional[Examined], tuple[Health, ...]]:
         return None, (Health(False, reason_of(error, place.folder.parent)),)
 
 
-def _add_others(found: list[Found], others: tuple[Health, ...]) -> None:
+def _add_others(gpus: list[GpuFacts], others: tuple[Health, ...]) -> None:
     """Gives the first GPU of a node what doctor says of devices that have no results: the node's GPUs that are absent."""
-    found[0].gpu = replace(found[0].gpu, health=(*found[0].gpu.health, *others))
+    gpus[0].gpu = replace(gpus[0].gpu, health=(*gpus[0].gpu.health, *others))
 
 
-def read_node(place: Place, setting: Setting) -> list[Found]:
+def read_node(place: Place, setting: Setting) -> list[GpuFacts]:
     """The GPUs of one attempt on a node; none where its folder is empty. A malformed file makes its GPUs FAILED."""
     name = place.node or "node"
     path = place.folder / OF_NODE
@@ -161,11 +161,11 @@ def read_node(place: Place, setting: Setting) -> list[Found]:
             raise ResultsError(f"{path}: schema is {quoted(node['schema'])}; allowed: {_SCHEMA}")
         open_end = _how_it_ended(job, node, setting.now)
         doctor, unread = _doctor_of(place)
-        found = [_gpu_of(place, name, entry, node, open_end, doctor) for entry in node["gpus"]]
-        if found:
-            _add_others(found, doctor.others({str(entry.get("device")) for entry in node["gpus"]}) if doctor else unread)
+        gpus = [_gpu_of(place, name, entry, node, open_end, doctor) for entry in node["gpus"]]
+        if gpus:
+            _add_others(gpus, doctor.others({str(entry.get("device")) for entry in node["gpus"]}) if doctor else unread)
     except MALFORMED as error:
         return all_alike(place, setting, name, FAILED, reason_of(error, place.folder), None)
-    if not found and (code := node.get("exit")) is not None:
+    if not gpus and (code := node.get("exit")) is not None:
         return all_alike(place, setting, name, FAILED, f"the node's run found no GPU and ended with exit code {code}", None)
-    return found
+    return gpus

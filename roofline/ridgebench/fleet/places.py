@@ -13,7 +13,9 @@ NODES = "nodes"  # below the folder of a fleet: nodes/gn1/attempt-1
 JOB_END = ".job.json"  # beside the folder, which must be new for the run: nodes/gn1/attempt-1.job.json
 _ATTEMPT = re.compile(r"attempt-([1-9][0-9]{0,5})")
 OF_NODE = "node.json"
+SOAK = "soak"  # of the pass in the folder of a node that `soak --concurrent` wrote
 OF_RESULTS = "environment.json"
+SOAK_LOG = "soak.jsonl"
 REPORT = "report"  # the folder of the report, below that of the fleet
 
 
@@ -56,24 +58,29 @@ def _node_place(root: Path, folder: Path) -> Place:
     return Place(folder, name, int(match[1]) if match else 1, True)
 
 
-def walked_places(root: Path) -> list[Place]:
-    """Every folder of a node, and every results folder that is not in one. Raises CommandError where there is none."""
+def unreadable(error: OSError) -> None:
+    """What a walk does at a folder that it cannot read."""
+    raise error
 
-    def unreadable(error: OSError) -> None:
-        raise error
 
+def walked_places(root: Path, may_be_empty: bool = False) -> list[Place]:
+    """Every folder of a node's run, and every results folder that is not in one; soaks are left out (soaks.py).
+
+    Raises CommandError where there is none and `may_be_empty` is false.
+    """
     found: dict[Path, Place] = {}
     for name, folders, files in os.walk(root, onerror=unreadable):
         folder = Path(name)
         for began in (folder / file.removesuffix(JOB_END) for file in files if file.endswith(JOB_END)):
             found[began] = _node_place(root, began)
         if OF_NODE in files:
-            found[folder] = _node_place(root, folder)
+            if SOAK not in folders:
+                found[folder] = _node_place(root, folder)
             folders.clear()
         elif OF_RESULTS in files and not other_results(folder):
             steps = folder.relative_to(root).parts
             found[folder] = Place(folder, one_line(steps[0]) if steps else None, 1, False)
             folders.clear()
-    if not found:
+    if not found and not may_be_empty:
         raise CommandError(f"{root}: holds no results; allowed: the folder of a fleet, or a tree with results folders")
     return sorted(found.values(), key=lambda place: natural(str(place.folder)))

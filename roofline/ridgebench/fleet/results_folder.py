@@ -14,10 +14,10 @@ from typing import Any, Mapping, Optional
 from ridgebench.base.command_line import CommandError, what_failed
 from ridgebench.base.files import ResultsError, decoded, lines_of, parse_quickly, read, wrong
 from ridgebench.base.text import cut, one_line, quoted
-from ridgebench.data.doubts import recorded, why_unfinished
-from ridgebench.data.records import BROKEN
+from ridgebench.data.doubts import CACHED, recorded, why_unfinished
+from ridgebench.data.records import BROKEN, require_rates
 from ridgebench.judge.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
-from ridgebench.judge.consistent import require_rates, require_unchanged
+from ridgebench.judge.consistent import require_unchanged
 
 from .bits import bits_of
 from .gpu import Reading
@@ -129,6 +129,7 @@ def _reading_of(record: dict) -> Reading:
         reason=one_line(record["reason"])[:LONGEST_REASON] if record["reason"] else None,
         power_state=text_or_none(record.get("power_state")),
         bits=bits_of(record),
+        cached=CACHED in (record.get("flags") or ()),
     )
 
 
@@ -161,6 +162,8 @@ def _read_rows(path: Path) -> tuple[dict[str, _DeviceRows], bool]:
             if record["role"] == "control":
                 continue
             name, _, device = record["id"].rpartition("@")
+            if device != record["device"]:
+                raise ValueError(f"device is {quoted(record['device'])}, but {quoted(record['id'])} ends with {quoted(device)}")
             rows.setdefault(device, _DeviceRows()).add(name if name.isprintable() else one_line(name), record)
         except MALFORMED as error:
             raise ResultsError(f"{origin}: {reason_of(error)}") from None

@@ -77,6 +77,14 @@ def idle_rates(fleet: Fleet, rules: Mapping[str, Any], path: Path) -> list[str]:
             for model, text in every if not _chosen([text], rows[model], path)[text]]
 
 
+def absent_models(fleet: Fleet, rules: Mapping[str, Any], path: Path) -> list[str]:
+    """A line for each model of the rules that no GPU is, where GPUs of another model have no rules of their own: a name may be misspelt."""
+    models = {str(gpu.model) for gpu in fleet.gpus if not gpu.host}
+    others = sorted(models - set(rules))
+    return [f"{path}: no GPU of the fleet is {quoted(model)}; without rules of their own are {', '.join(map(quoted, others))}"
+            for model in rules if others and model not in (*models, _ANY_MODEL)]
+
+
 def judge_rates(fleet: Fleet, rules: Mapping[str, Any], path: Path) -> Fleet:
     """The fleet, whose GPUs have a finding where rows are slower than the rules of their model allow. A host has no rules."""
     rates = {model: of_model.get("rates", {}) for model, of_model in rules.items()}

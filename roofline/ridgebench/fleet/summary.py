@@ -14,7 +14,7 @@ from ridgebench.base.units import counted
 from .collect import collect
 from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu
 from .jobs.hostlist import folded
-from .stored import NAME, counts, expected, text_of, write
+from .fleet_file import NAME, counts, expected, text_of, write
 
 _SHOWN = 12  # lines about single GPUs
 _LONGEST_NAMES = 80  # characters of the names of nodes in a line

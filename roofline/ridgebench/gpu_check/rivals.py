@@ -22,16 +22,19 @@ from ridgebench.data.records import Row, Run, load_run, of_a_batch
 def _accumulation(row: Row) -> str:
     """How fp8 accumulates, by the technique's name.
 
-    The library promotes unless its row is called _fast_accum; a hand-written technique promotes if it is called so.
+    The library promotes unless its row is called _fast_accum; a hand-written technique promotes if it is called so, or
+    multiplies by scales of blocks.
     """
     if not row.format.startswith("fp8"):
         return ""
-    promotes = "_promoted" in row.technique if row.origin == "hand" else "_fast_accum" not in row.technique
+    by_hand = any(name in row.technique for name in ("_promoted", "_block_scaled"))
+    promotes = by_hand if row.origin == "hand" else "_fast_accum" not in row.technique
     return "promoted" if promotes else "fast"
 
 
 def _kept(row: Row) -> bool:
-    return row.drawable and row.op in ("matmul", "matmul_gelu") and not of_a_batch(row.shape)
+    """True for a product of two matrices, whichever operation it belongs to."""
+    return row.drawable and {"m", "n", "k"} <= row.shape.keys() and not of_a_batch(row.shape)
 
 
 def rivals(rows: list[Row]) -> dict[tuple, dict[str, Row]]:

@@ -17,8 +17,7 @@ from .session import ARMS, Session
 _OWN, _LOAD = "ridgebench", "--load"
 _TRUST = (
     "Same code: the machine code of the kernels and of the host, the libraries and the flags are equal. The gate does not "
-    "compare a library that a program loads by itself (dlopen), except those that rows of ridgebench call, which two programs list and "
-    "two folders of builds do not."
+    "compare a library that a program loads by itself (dlopen), except those that rows of ridgebench call."
 )
 
 

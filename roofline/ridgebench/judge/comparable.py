@@ -16,7 +16,8 @@ HARD, HARD_OF_DEVICE = (tuple(_KEYS["differ"][part]) for part in ("environment",
 _SOFT, _SOFT_OF_DEVICE = (tuple(_KEYS["noted"][part]) for part in ("environment", "device"))
 CHANGE_RESULTS = _KEYS["differ"]["variables"]
 VARIABLES = "environment_variables"
-ALLOWED = (*HARD, VARIABLES, *HARD_OF_DEVICE)
+_HOST, _GPU = (_KEYS["machine"][part] for part in ("host", "gpu"))  # of a device without a UUID its host is the machine
+ALLOWED = (*HARD, VARIABLES, *HARD_OF_DEVICE, _HOST, _GPU)
 
 LONGEST_VALUE = 60  # characters of a value in a message
 _Difference = tuple[str, str]  # the key, and a text that names it with both values
@@ -73,8 +74,8 @@ def device_entries(environment: dict) -> dict[str, dict]:
     return {device["name"]: device for device in environment["devices"]}
 
 
-def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
-    """Splits the differences of two environments with split().
+def differences(one: dict, other: dict, allowed: list[str], one_machine: bool = False) -> tuple[list[str], list[str]]:
+    """Splits the differences of two environments with split(). one_machine: both have to be of the same GPUs, or of the same host.
 
     A device that only one side has appears as missing rows.
     """
@@ -85,7 +86,20 @@ def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], 
     for name in here.keys() & there.keys():
         hard += differing(here[name], there[name], HARD_OF_DEVICE)
         soft += differing(here[name], there[name], _SOFT_OF_DEVICE)
+    if one_machine:
+        machines = list(dict.fromkeys(_other_machines(one, other)))
+        hard, soft = [*machines, *hard], [noted for noted in soft if noted not in machines]
     return split(hard, soft, allowed)
+
+
+def _other_machines(one: dict, other: dict) -> Iterator[_Difference]:
+    """The differences that make two machines of the devices that both environments have; of an unknown machine there is none."""
+    here, there = device_entries(one), device_entries(other)
+    for name in here.keys() & there.keys():
+        of_gpu = here[name].get(_GPU) and there[name].get(_GPU)
+        sides, key = ((here[name], there[name]), _GPU) if of_gpu else ((one, other), _HOST)
+        if of_gpu or (here[name]["backend"] == "cpu" and lookup(one, _HOST) and lookup(other, _HOST)):
+            yield from differing(*sides, (key,))
 
 
 def split(hard: list[_Difference], soft: list[_Difference], allowed: list[str]) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from .consistent import load
 from .output import add_report_options, finish
 from .report import Report
 from .side_by_side import side_by_side
-from .stored import describe
+from .stored_runs import describe
 from .stored_files import describe_files, is_stored
 
 _PROGRAM = "compare"

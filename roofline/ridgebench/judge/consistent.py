@@ -2,7 +2,6 @@
 
 import codecs
 import hashlib
-import math
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -12,48 +11,30 @@ import numpy as np
 from ridgebench.base.command_line import ROW_FAILED, CommandError
 from ridgebench.base.files import LARGEST_FILE, ResultsError, open_regular, read, wrong
 from ridgebench.data.doubts import why_unfinished
-from ridgebench.data.records import Run, load_run
+from ridgebench.data.records import SLACK, Contradiction, Run, load_run, require_equal
 
-# JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
-_SLACK = 1e-9
 _SUMS = "SHA256SUMS"
 _READ = ("environment.json", "records.jsonl")  # the files that a comparison rests on
 
 
-class _Contradiction(ValueError):
-    """Two keys of a record say different things."""
+def _require_samples(record: dict, environment: dict) -> None:
+    """Raises Contradiction where the median of a timed row is not that of its samples, or its interval ends beyond all of them.
 
-    code = ROW_FAILED
-
-
-def _require_equal(record: dict, key: str, follows: float) -> None:
-    if not math.isclose(record[key], follows, rel_tol=_SLACK):
-        raise _Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, but follows to be {follows:.10g}")
-
-
-def require_rates(record: dict) -> None:
-    """Raises Contradiction where a rate of a timed row is not its work over its time."""
-    for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")):
-        if record[rate] is not None:
-            _require_equal(record, rate, record[work] / record["time_median_s"])
-
-
-def _require_consistent(record: dict, environment: dict) -> None:
-    """Raises Contradiction where median, interval or rates of a timed row do not follow from its samples."""
+    load_run() has compared its rates with its time. `ridgebench verify` computes the interval again, too.
+    """
     if record["status"] != "ok":
         return
     samples = np.array(record["samples_s"], dtype=float)
-    _require_equal(record, "time_median_s", float(np.median(samples)))
-    require_rates(record)
+    require_equal(record, "time_median_s", float(np.median(samples)))
     # The interval ends at samples, or at medians of some, widened by half a tick of the timer. Older records have no
     # tick of their own, and a run that was resumed had another one: twice the half leaves room for that.
     ticks = {device["name"]: device["event_tick_s"] for device in environment["devices"]}
     tick = record.get("tick_s") or ticks.get(record["device"]) or 0.0
     tick /= max(record.get("launches_per_sample") or 1, 1)
-    least, most = (1 - _SLACK) * samples.min() - tick, (1 + _SLACK) * samples.max() + tick
+    least, most = (1 - SLACK) * samples.min() - tick, (1 + SLACK) * samples.max() + tick
     for key in ("time_ci_low_s", "time_ci_high_s"):
         if not least <= record[key] <= most:
-            raise _Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, beyond all samples")
+            raise Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, beyond all samples")
 
 
 def turns_of(record: dict, environment: dict) -> np.ndarray:
@@ -74,7 +55,7 @@ def turns_of(record: dict, environment: dict) -> np.ndarray:
 def _examine(record: dict, environment: dict, then: Optional[Callable[[dict, dict], Any]]) -> Any:
     """Applies `then` to a record that does not contradict itself. Raises ValueError."""
     try:
-        _require_consistent(record, environment)
+        _require_samples(record, environment)
         return then(record, environment) if then else None
     except (KeyError, TypeError) as error:  # without fastjsonschema nothing checked its keys
         raise ValueError(f"not a record: {wrong(error)}") from None

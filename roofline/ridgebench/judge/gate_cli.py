@@ -25,7 +25,7 @@ from .readers import READERS
 from .report import Report
 from .ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from .session import ARMS, Session, read_session
-from .words import split_commands
+from .commands import split_commands
 
 _PROGRAM = "gate"
 _KEPT = "finished pairs are kept, --resume DIR adds more"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ridgebench.base.files import ResultsError
 from ridgebench.base.units import counted
+from ridgebench.data.each_once import require_once
 from ridgebench.data.records import Row
 
 from . import gate
@@ -18,7 +19,7 @@ from .limits import Limits
 from .power_states import with_word
 from .report import NEW, NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
 from .session import ARMS, Pair, Session
-from .stored import why_not
+from .stored_runs import why_not
 
 # Clock events that come from outside: the kernel itself causes a power cap, but not heat.
 EXTERNAL_EVENTS = {"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown"}
@@ -189,10 +190,11 @@ def first_differences(session: Session, allowed: list[str]) -> list[str]:
 
 
 def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
-    """The report on the pairs that the session has so far."""
+    """The report on the pairs that the session has so far. Raises ResultsError for a process that counts twice."""
     if session.pairs == 0 and not session.same:
         raise ResultsError(f"{session.folder} holds 0 pairs; allowed: 1 or more")
     pairs = [session.load_pair(pair) for pair in range(1, session.pairs + 1)]
+    require_once(chain.from_iterable(pairs))
     same = set(session.same)
     names = [name for name in dict.fromkeys(name for pair in pairs for run in pair for name in run.by_id)
              if name not in same or _broken_row(name, pairs)]

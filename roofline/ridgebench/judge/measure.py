@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional
 
 from ridgebench.base.command_line import UNDECIDED, CommandError
+from ridgebench.base.interruption import comes_again
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 
@@ -27,7 +28,7 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def _limited_to(minutes: Optional[float]) -> Iterator[None]:
+def limited_to(minutes: Optional[float]) -> Iterator[None]:
     """Raises OutOfTime in the block when the time is over. A signal does it, so that no process is waited for."""
 
     def end(*_: object) -> None:
@@ -39,7 +40,8 @@ def _limited_to(minutes: Optional[float]) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
     try:
-        yield
+        with comes_again(OutOfTime):
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -142,7 +144,7 @@ def measure(
     Stops after the first pair if that shows that the sides must not be compared.
     """
     try:
-        with _limited_to(minutes):
+        with limited_to(minutes):
             _prepare(session, find)
             open_rows = [name for name in session.kernels() if name not in session.same] if session.same else None
             if open_rows == []:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Optional
 
-from ridgebench.base.errors import INCOMPARABLE, CommandError
+from ridgebench.base.errors import INCOMPARABLE, ROW_FAILED, CommandError
 from ridgebench.base.text import clean, short
 from ridgebench.data.records import Row, Run
 
@@ -12,6 +12,7 @@ from .consistent import require_finished
 
 KEPT = 0.95  # of the highest rate: the speed that the second limit keeps
 _LIMIT = "power_limit_w"
+_DOUBTED = 0.25  # a larger difference is an error: the meters also run between samples, up to 5 % of published rows
 _NORMAL = 1.96  # half of a 95 % interval, in standard errors
 
 
@@ -66,10 +67,17 @@ def _limit_of(run: Run, device: str) -> float:
 
 
 def _point_of(row: Row, limit_w: float) -> Optional[_Point]:
-    """The point of a row; None if its rate or its energy is unknown, or if it paused, as a burst does."""
+    """The point of a row; None if its rate or its energy is unknown, or if it paused, as a burst does.
+
+    Raises CommandError if the energy is not that of the power and the rate.
+    """
     joules, power = row.reading("energy_per_flop_j"), row.reading("power_w")
     if row.status != "ok" or row.burst or not row.flops_per_s or joules is None or power is None:
         return None
+    right = power / row.flops_per_s
+    if abs(joules - right) > _DOUBTED * right:
+        raise CommandError(f"{clean(row.id)}: energy_per_flop_j is {joules:g}, but power_w and the rate give {right:g}; allowed: a "
+                           f"difference of up to {_DOUBTED:.0%}", ROW_FAILED)
     return _Point(limit_w, row.flops_per_s, power, 1 / joules, _NORMAL * (row.reading("power_error_w") or 0.0) / power)
 
 

@@ -37,7 +37,7 @@ _MOST_SHARE = 100  # that a column of the text shows as per cent
 _LONGEST_NAME = 120  # characters of a row in the text
 MOST_ROWS = 60  # of the text; the JSON holds all
 _TIME, _CHANGE = "time", "change"
-_HEADER = ["verdict", "row", _TIME, "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
+_HEADER = ["verdict", "row", _TIME, "95 % interval", "in cycles", "tolerance", "spread", "detectable", "reason"]
 
 
 def with_words(reason: Optional[str], *words: str) -> Optional[str]:
@@ -66,7 +66,7 @@ class Comparison:
     beyond_noise: bool = False
     pairs: int = 0
     spread: Optional[float] = None  # of the log ratio of one pair
-    smallest_change: Optional[float] = None  # that the pairs could have seen
+    smallest_change: Optional[float] = None  # that the pairs detect
     p_adjusted: Optional[float] = None  # of "no slower than the tolerance", Holm
     baseline_s: Optional[float] = None
     candidate_s: Optional[float] = None
@@ -190,12 +190,12 @@ def _explanation(report: Report) -> list[str]:
         lines.append(f"Compared: {clean(report.metric)}.{inverse}")
     if report.preset:
         p = gate.PRESETS[report.preset]
-        sees = "a change beyond the tolerance that this number of pairs finds in three cases of four"
+        detectable = "a change beyond the tolerance that this number of pairs finds in three cases of four"
         if report.kind == "baseline":
-            sees = "the smallest change that is beyond the noise of the baseline"
+            detectable = "the smallest change that is beyond the noise of the baseline"
         lines.append(
             f"Preset {report.preset}: WORSE if surely more than {percent(p.tolerance, '')} slower, "
-            f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. `sees`: {sees}."
+            f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. `detectable`: {detectable}."
         )
     if report.kind == "interleaved" and report.counts().get(gate.UNDECIDED):
         lines.append(

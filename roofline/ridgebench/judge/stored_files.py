@@ -20,7 +20,7 @@ from .judge import of_pairs
 from .readers import READERS, environment_differences
 from .readings import Metric, Readings
 from .report import DESCRIBED, Comparison, Report, incomparable
-from .stored import why_not
+from .stored_runs import why_not
 
 _CONFIDENCE = 0.95
 _LEAST_SHARE_OF_ORDER = 1 / 3  # of the pairs that begin with either side

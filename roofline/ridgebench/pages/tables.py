@@ -17,6 +17,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- picture -->               the lecture figure, else the roofline
     <!-- picture: slide gelu @ h100-sxm -->    a slide of data sheets, drawn into pictures/class beside the page
     <!-- picture: slide gelu zh @ h100-sxm -->    the same in Chinese
+    <!-- picture: slide ladder @ nvidia-h200 -->    a slide of a published run
     <!-- file: tests/toy.cpp -->   a source file, as it is
     <!-- table: record keys -->, ... step keys, ... explained keys, <!-- table: kernel models ... -->    what other programs print and tests compare
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
@@ -115,6 +116,10 @@ class _Sources:
             raise ResultsError(f"no published run of {device!r}")
         return found
 
+    def of_slides(self, names: str) -> str:
+        """What slides are drawn over: data sheets by name, and published runs by folder."""
+        return " ".join(str(published(self.root, name) or name) for name in names.split())
+
 
 @cache
 def view_of(folder: Path) -> View:
@@ -144,7 +149,7 @@ def _content(kind: str, text: str, sources: _Sources, page: Path) -> str:
         return _over_runs(name, device, sources, page)
     if name.startswith(_SLIDE):
         slug, language = _slide_of(name)
-        return f"![{markdown(class_pictures.title(slug, device, language))}]({(class_pictures.FOLDER / slug).as_posix()}.svg)"
+        return f"![{markdown(class_pictures.title(slug, sources.of_slides(device), language))}]({(class_pictures.FOLDER / slug).as_posix()}.svg)"
     folder = sources.folder(device)
     if folder is None:
         return _NO_RUN
@@ -215,8 +220,9 @@ def _update_file(path: Path, after: str, check: bool) -> bool:
     return current
 
 
-def _files(pages: list[Path], root: Path) -> Iterator[tuple[Path, str]]:
+def _files(pages: list[Path], sources: _Sources) -> Iterator[tuple[Path, str]]:
     """The files that this command writes: the ladder's first steps, what programs read, the notebook, and the slides that the pages name."""
+    root, drawn = sources.root, dict[Path, str]()
     folder = root / "docs" / "pictures"
     if folder.is_dir():
         yield folder / "access.svg", access_picture.svg()
@@ -225,10 +231,16 @@ def _files(pages: list[Path], root: Path) -> Iterator[tuple[Path, str]]:
         yield root / notebook.NOTEBOOK, notebook.executed(root)
     for page in pages:
         for kind, text in _OPENING.findall(page.read_text("utf-8")):
-            name, _, sheets = (part.strip() for part in text.partition("@"))
-            if kind == "picture" and name.startswith(_SLIDE):
-                slug, language = _slide_of(name)
-                yield page.parent / class_pictures.FOLDER / f"{slug}.svg", class_pictures.svg(slug, sheets, language)
+            name, _, shown = (part.strip() for part in text.partition("@"))
+            if kind != "picture" or not name.startswith(_SLIDE):
+                continue
+            slug, language = _slide_of(name)
+            path = page.parent / class_pictures.FOLDER / f"{slug}.svg"
+            if drawn.get(path, shown) != shown:
+                raise ResultsError(f"{page.name}: {slug} @ {shown} is @ {drawn[path]} on another page; allowed: one of them")
+            if path not in drawn:
+                drawn[path] = shown
+                yield path, class_pictures.svg(slug, sources.of_slides(shown), language)
 
 
 def _chinese_pages(root: Path) -> list[Path]:
@@ -253,7 +265,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
             view_of(options.results)
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md")), *_chinese_pages(root)]
         stale = [page for page in pages if not _update(page, sources, options.check)]
-        stale += [path for path, text in _files(pages, root) if not _update_file(path, text, options.check)]
+        stale += [path for path, text in _files(pages, sources) if not _update_file(path, text, options.check)]
     except CommandError as error:
         return fail(str(error), USAGE, "tables")
     for page in stale:

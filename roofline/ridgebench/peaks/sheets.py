@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Optional
 
 from ridgebench.base.errors import RequestError
-from ridgebench.base.places import SHEETS
+from ridgebench.base.installation import SHEETS
 
 # Every format of a sheet -> the format of its sums (sum_format() of kernels/common/format.hpp).
 _SUMS = {"fp32": "fp32", "tf32": "fp32", "tf32x3": "fp32", "fp16": "fp32", "bf16": "fp32", "fp8_e4m3": "fp32", "fp8_e5m2": "fp32",

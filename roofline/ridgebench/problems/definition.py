@@ -8,9 +8,9 @@ import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
-from ridgebench.base.arithmetic import names_in
+from ridgebench.base.arithmetic import evaluate, names_in
 from ridgebench.base.files import ResultsError, parse_json, read
 from ridgebench.base.text import quoted
 
@@ -49,6 +49,23 @@ class Definition:
         """The axes that are dimensions of the operation: the variable ones, or the constants where no axis is variable."""
         variable = [name for name, text in self.axes.items() if text is None]
         return variable or [name for name, text in self.axes.items() if text is not None and not names_in(text)]
+
+    def size_of(self, axis: str, variable: Mapping[str, int]) -> int:
+        """The size of an axis, from those of the variable axes. Raises ResultsError unless it is a whole number of at least 1."""
+        text = self.axes[axis]
+        if text is None:
+            return variable[axis]
+        try:
+            size = evaluate(text, {name: self.size_of(name, variable) for name in names_in(text)})
+        except ValueError as error:
+            raise ResultsError(f"axes.{axis} of {self.name}: {error}") from None
+        if size != int(size) or size < 1:
+            raise ResultsError(f"axes.{axis} of {self.name}, {text}, is {size:g}; allowed: a whole number of at least 1")
+        return int(size)
+
+    def sizes(self, variable: Mapping[str, int]) -> dict[str, int]:
+        """The sizes of all axes. Raises ResultsError."""
+        return {axis: self.size_of(axis, variable) for axis in self.axes}
 
     def in_dimensions(self, text: str, within: tuple[str, ...] = ()) -> str:
         """An expression of axes as one of dimensions, whose names are in lower case. Raises ResultsError for a circle."""

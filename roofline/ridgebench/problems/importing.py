@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Optional
@@ -10,9 +11,9 @@ from ridgebench.base.command_line import OK, CommandError, Parser
 from ridgebench.base.files import ResultsError
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
-from ridgebench.problems import places
+from ridgebench.problems import problem_files
 from ridgebench.problems.definition import Definition, name_of, read_definition
-from ridgebench.problems.work import flops_of
+from ridgebench.problems.work import flops_of, other_count
 from ridgebench.problems.workload import Workload, read_workloads
 
 _MODULE = "problem.py"
@@ -42,9 +43,9 @@ def _copy_tensors(workloads: list[Workload], root: Path, folder: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _copy(found: places.Places, definition: Definition, workloads: list[Workload], folder: Path) -> None:
+def _copy(found: problem_files.ProblemFiles, definition: Definition, workloads: list[Workload], folder: Path) -> None:
     """Writes a folder that is the whole problem. Raises ResultsError."""
-    for source, name in ((found.definition, places.DEFINITION), (found.workloads, places.WORKLOADS)):
+    for source, name in ((found.definition, problem_files.DEFINITION), (found.workloads, problem_files.WORKLOADS)):
         shutil.copyfile(source, folder / name)
     _copy_tensors(workloads, found.root, folder)
     from ridgebench.problems.problem import open_problem
@@ -56,10 +57,10 @@ def _copy(found: places.Places, definition: Definition, workloads: list[Workload
 
 def import_problem(given: Path, out: Optional[Path] = None, root: Optional[Path] = None) -> tuple[Path, Definition, list[Workload]]:
     """Writes the folder, by default problems/NAME, or nothing. Raises ResultsError."""
-    found = places.find(given, root)
+    found = problem_files.find(given, root)
     definition = read_definition(found.definition)
     workloads = read_workloads(found.workloads, definition)
-    folder = out or places.PROBLEMS / name_of(definition.name)
+    folder = out or problem_files.PROBLEMS / name_of(definition.name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir()) and not (folder / _MODULE).is_file()):
         raise ResultsError(f"{folder} holds other files; allowed: a new folder, or one of `import problem`")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -86,6 +87,9 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}") from None
     flops = flops_of(definition)
+    if other := other_count(definition, definition.sizes(workloads[0].axes)):
+        print(one_line(f"import: note: flops of {definition.name} are {other[0]:g} at its first workload, and the suite counts {other[1]:g} "
+                       f"for {definition.op_type}"), file=sys.stderr)
     work = f"FLOPs {flops}" if flops else "FLOPs unknown: its rows have the roof of the memory only"
     print(one_line(f"operation {name_of(definition.name)} in {folder}; {counted(len(workloads), 'workload')}; {work}"))
     return OK

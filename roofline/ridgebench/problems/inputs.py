@@ -19,7 +19,7 @@ from ridgebench.problems.workload import Workload
 
 def dimension_sizes(definition: Definition, workload: Workload) -> dict[str, int]:
     """The dimensions of the operation, in lower case."""
-    return {name_of(axis): workload.axes.get(axis) or int(definition.axes[axis] or 0) for axis in definition.dimensions}
+    return {name_of(axis): definition.size_of(axis, workload.axes) for axis in definition.dimensions}
 
 
 class Inputs:
@@ -43,11 +43,6 @@ class Inputs:
 
     def typed(self, given: Sequence[Any], tensors: Sequence[Tensor]) -> list[Any]:
         return [in_own_type(one, tensor, self.definition.uses_torch) for one, tensor in zip(given, tensors)]
-
-    def sizes(self, workload: Workload) -> dict[str, int]:
-        """Every axis of the definition."""
-        known = dimension_sizes(self.definition, workload)
-        return {axis: int(evaluate(self.definition.in_dimensions(axis), known)) for axis in self.definition.axes}
 
     def fixed(self, index: int) -> dict[str, Any]:
         """The fixed inputs of a workload by name, in the library of the problem. Raises ResultsError."""
@@ -75,7 +70,7 @@ class Inputs:
             if entry["type"] == "safetensors":
                 found[name] = read_tensor(self.folder / entry["path"], entry["tensor_key"])
         typed = {name: in_own_type(value, tensors[name], self.definition.uses_torch) for name, value in found.items()}
-        sizes = self.sizes(workload)
+        sizes = self.definition.sizes(workload.axes)
         for name, value in typed.items():
             wanted = tuple(int(evaluate(axis, sizes)) for axis in tensors[name].shape or ())
             if tuple(value.shape) != wanted:
@@ -92,7 +87,7 @@ class Inputs:
             torch.manual_seed(index)
             device = torch.device("cpu")
         scalars = {name: entry["value"] for name, entry in workload.inputs.items() if entry["type"] == "scalar"}
-        return self.function(self.definition.custom or "")({**self.sizes(workload), **scalars}, device)
+        return self.function(self.definition.custom or "")({**self.definition.sizes(workload.axes), **scalars}, device)
 
 
 def _bytes(value: Any) -> int:

@@ -18,10 +18,10 @@ from ridgebench.kernels.operation import Kernel, Operation, kernel, operation
 from ridgebench.kernels.signature import Values, uniform
 from ridgebench.problems.definition import FORMATS, WORKLOAD, Definition, Tensor, name_of, read_definition
 from ridgebench.problems.inputs import Inputs, dimension_sizes
-from ridgebench.problems.places import DEFINITION, SOLUTION, WORKLOADS
+from ridgebench.problems.problem_files import DEFINITION, SOLUTION, WORKLOADS
 from ridgebench.problems.solution import Solution, read_solution
 from ridgebench.problems.tensors import as_numpy, in_double, number, results_of
-from ridgebench.problems.work import flops_of, is_product, terms_of
+from ridgebench.problems.work import flops_of, is_product, other_count, terms_of
 from ridgebench.problems.workload import Workload, read_workloads
 
 REFERENCE = "reference"  # the technique that is the problem's own reference
@@ -181,6 +181,8 @@ def open_problem(folder: Path) -> Problem:
     """The problem that `import problem` wrote to a folder. Raises ResultsError."""
     definition = read_definition(folder / DEFINITION)
     found = Problem(folder, definition, tuple(read_workloads(folder / WORKLOADS, definition)))
+    for workload in found.workloads:
+        other_count(definition, definition.sizes(workload.axes))  # refuses what is no amount
     if not found.filled:
         raise ResultsError(f"{folder}: every input is fixed, so that a solution could keep its answers; allowed: a workload with a "
                            "random input")

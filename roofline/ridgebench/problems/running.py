@@ -8,7 +8,7 @@ from typing import NoReturn, Optional
 from ridgebench.base.command_line import CommandError, code_of, fail, what_failed
 from ridgebench.base.files import ResultsError, write_at_once
 from ridgebench.data.program import require_program
-from ridgebench.problems import places
+from ridgebench.problems import problem_files
 from ridgebench.problems.definition import name_of, read_definition
 from ridgebench.problems.importing import import_problem
 from ridgebench.problems.problem import checksum, open_problem
@@ -27,8 +27,8 @@ kernels = open_solution(_here, _here / "{folder}", "{checksum}")
 
 def _problem_of(solution: Solution, given: Optional[Path], file: Path) -> Path:
     """The imported folder of a solution's problem: of --problem, of the folder of the solution, or problems/NAME."""
-    imported = places.PROBLEMS / name_of(solution.definition)
-    beside = file.parent / places.DEFINITION
+    imported = problem_files.PROBLEMS / name_of(solution.definition)
+    beside = file.parent / problem_files.DEFINITION
     if given is None and beside.is_file() and read_definition(beside).name == solution.definition:
         given = file.parent
     if given is None and not imported.is_dir():
@@ -44,13 +44,13 @@ def _problem_of(solution: Solution, given: Optional[Path], file: Path) -> Path:
 def _write_sources(folder: Path, file: Path, solution: Solution) -> Path:
     """The file of kernels, and beside it the sources in a folder."""
     name = f"solution_{name_of(solution.name)}"
-    if (folder / name / places.SOLUTION).is_file():  # an earlier version, which may have had other sources
+    if (folder / name / problem_files.SOLUTION).is_file():  # an earlier version, which may have had other sources
         shutil.rmtree(folder / name)
     for path, content in solution.sources.items():
         target = folder / name / path
         target.parent.mkdir(parents=True, exist_ok=True)
         write_at_once(target, content)
-    own = folder / name / places.SOLUTION
+    own = folder / name / problem_files.SOLUTION
     write_at_once(own, file.read_bytes())
     module = folder / f"{name}.py"
     write_at_once(module, _TEXT.format(name=name_of(solution.name), folder=name, checksum=checksum(folder, own)))

@@ -2,12 +2,15 @@
 this suite that its op_type names (docs/conventions.md, docs/step_operations.md). Otherwise they are unknown.
 """
 
-from typing import Callable, Optional
+from typing import Callable, Mapping, Optional
 
+from ridgebench.base.arithmetic import evaluate
+from ridgebench.base.files import ResultsError
 from ridgebench.problems.definition import Definition, Tensor
 
-# FLOPs for each element of the output; the inputs have its shape.
-_ELEMENTWISE = {"add": 1, "relu": 1, "gelu": 20, "swiglu": 5}
+# FLOPs for each element of the output, and the number of inputs, which have its shape.
+_ELEMENTWISE = {"add": (1, 2), "relu": (1, 1), "gelu": (20, 1), "swiglu": (5, 2)}
+_DOUBTED = 0.1  # as of an import's rows
 
 
 def _product(axes: list[str]) -> str:
@@ -71,9 +74,11 @@ def _attention_decode(d: Definition) -> Optional[str]:
 
 
 def _elementwise(d: Definition) -> Optional[str]:
-    if len(d.outputs) != 1 or any(tensor.shape != d.outputs[0].shape for tensor in _tensors(d)):
+    flops, inputs = _ELEMENTWISE[d.op_type]
+    tensors = _tensors(d)
+    if len(d.outputs) != 1 or len(tensors) != inputs or any(tensor.shape != d.outputs[0].shape for tensor in tensors):
         return None
-    return f"{_ELEMENTWISE[d.op_type]}*{_product(list(d.outputs[0].shape or ()))}"
+    return f"{flops}*{_product(list(d.outputs[0].shape or ()))}"
 
 
 _FORMULAS: dict[str, Callable[[Definition], Optional[str]]] = {
@@ -90,6 +95,25 @@ def flops_of(definition: Definition) -> Optional[str]:
     """None where they are unknown."""
     formula = _FORMULAS.get(definition.op_type)
     return definition.flops or (formula(definition) if formula else None)
+
+
+def other_count(definition: Definition, sizes: Mapping[str, int]) -> Optional[tuple[float, float]]:
+    """The FLOPs that a definition states and those of the suite's operation at these sizes of all axes, if they differ by a tenth.
+
+    Raises ResultsError for stated FLOPs that are no amount.
+    """
+    if definition.flops is None:
+        return None
+    formula = _FORMULAS.get(definition.op_type)
+    own = formula(definition) if formula else None
+    try:
+        stated = float(evaluate(definition.flops, sizes))
+    except ValueError as error:
+        raise ResultsError(f"flops of {definition.name}: {error}") from None
+    if not stated > 0:
+        raise ResultsError(f"flops of {definition.name} are {stated:g}; allowed: a number above 0, or no key flops")
+    right = float(evaluate(own, sizes)) if own else stated
+    return (stated, right) if abs(stated - right) > _DOUBTED * right else None
 
 
 def terms_of(definition: Definition) -> str:

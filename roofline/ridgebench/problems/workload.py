@@ -38,7 +38,17 @@ def _axes(given: Any, definition: Definition, origin: str) -> dict[str, int]:
         size = sizes.get(name)
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= _LARGEST:
             raise ResultsError(f"{origin}: axes.{name} is {quoted(size)}; allowed: a whole number from 1 to 2^40")
-    return {name: sizes[name] for name in wanted}
+    found = {name: sizes[name] for name in wanted}
+    try:
+        every = definition.sizes(found)
+    except ResultsError as error:
+        raise ResultsError(f"{origin}: {error}") from None
+    for name, size in sizes.items():
+        if name not in every:
+            raise ResultsError(f"{origin}: unknown axis {quoted(name)}; allowed: {', '.join(every)}")
+        if size != every[name]:
+            raise ResultsError(f"{origin}: axes.{name} is {quoted(size)}; allowed: {every[name]}, as the definition says")
+    return found
 
 
 def _input(name: str, entry: Any, definition: Definition, origin: str) -> dict[str, Any]:

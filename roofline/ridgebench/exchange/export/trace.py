@@ -14,7 +14,7 @@ from ridgebench.base.files import ResultsError
 from ridgebench.data.judged import judged
 from ridgebench.data.records import Row, Run
 from ridgebench.problems.problem import REFERENCE, Problem, open_problem
-from ridgebench.problems.places import SOLUTION
+from ridgebench.problems.problem_files import SOLUTION
 from ridgebench.problems.solution import Solution, read_solution
 from ridgebench.problems.workload import Workload
 

@@ -13,21 +13,26 @@ from . import number_formats
 from .point import Point, bad
 
 _ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
-_DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape
+DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape
 
 
 def complete(point: Point) -> None:
     """Adds FLOPs and bytes that follow from operation, shape and format, and holds those of the file to them.
 
-    What a profiler counted is not what the algorithm needs, and need not agree. Raises ResultsError.
+    What a profiler counted is not what the algorithm needs, and need not agree. An operation of another tool may have the
+    name of one here and other dimensions, unless it is one of the lecture's. Raises ResultsError.
     """
-    if point.operation not in OPERATIONS or not point.shape:
+    of_lecture = point.operation in OPERATIONS
+    if not point.operation or not point.shape or not (of_lecture or point.operation in program.operations()):
         return
-    point.shape = _lower_case(point)
+    given, point.shape = point.shape, _lower_case(point)
     own = number_formats.of_kernels(str(point.format))  # else the FLOPs follow, and the bytes do not
     try:
         answer = program.predict(point.operation, shape_text(point.shape), str(point.format) if own else "fp32", _ANY_SHEET)
     except ResultsError as error:
+        if not of_lecture:
+            point.shape = given
+            return
         raise bad(point.origin, f"{cut(point.name)}: {error}") from None
     for key in ("flops", "bytes") if own else ("flops",):
         right, stated = float(answer[key]), getattr(point, key)
@@ -49,9 +54,9 @@ def hold_rates(point: Point) -> None:
 
 def _hold(point: Point, what: str, stated: float, whose: str, right: float) -> None:
     """Raises ResultsError where a file contradicts itself or the shape."""
-    if abs(stated - right) > _DOUBTED * right:
+    if abs(stated - right) > DOUBTED * right:
         raise bad(point.origin, f"{cut(point.name)}: {what} {stated:g}, but {whose} {right:g}; "
-                                f"allowed: a difference of up to {_DOUBTED:.0%}")
+                                f"allowed: a difference of up to {DOUBTED:.0%}")
 
 
 def _lower_case(point: Point) -> dict[str, Any]:

@@ -8,16 +8,26 @@ not say how many parameters a token meets.
 
 import re
 from pathlib import Path
+from statistics import median
 from typing import Any, Optional
 
 from ridgebench.base.files import ResultsError, parse_lenient, read
 from ridgebench.base.text import quoted
 
+from .known_work import DOUBTED
 from .point import Imported, Point, bad, named, number, shape_of, size, time, work
 
 _BACKENDS = {"CPU": "cpu", "BLAS": "cpu", "CUDA": "cuda"}
-_UBATCH = 512  # tokens, where a row does not say it: llama-bench's default
+_BATCH, _UBATCH = 2048, 512  # tokens, where a row does not say it: llama-bench's defaults
+# Architectures without experts, as src/llama-arch.cpp names them: the first word of model_type. Llama's may have some.
+_DENSE = frozenset((
+    "llama", "deci", "falcon", "gpt2", "gptj", "gptneox", "mpt", "baichuan", "starcoder", "starcoder2", "refact", "bloom", "stablelm",
+    "qwen", "qwen2", "qwen2vl", "qwen3", "qwen3vl", "phi2", "phi3", "codeshell", "orion", "internlm2", "gemma", "gemma2", "gemma3",
+    "xverse", "command-r", "cohere2", "olmo", "olmo2", "chatglm", "glm4", "jais", "nemotron", "exaone", "exaone4", "ernie4_5",
+    "hunyuan-dense", "smollm3", "seed_oss", "apertus", "arcee", "mistral3", "bitnet"))  # fmt: skip
 _EXPERTS = re.compile(r"moe|\b\d+x\d|\bA\d+(\.\d+)?B\b", re.IGNORECASE)  # qwen3moe 30B.A3B, llama 8x7B
+_SIZE = re.compile(r"\s(\d+(?:\.\d+)?)([BM])\b")  # llama 8B Q4_0; a name counts the parameters that a token meets
+_MOST_OF_SIZE = 1.5  # phi3 3B has 3.8 billion parameters
 _NOTE = ("FLOPs are 2 for each parameter and token, bytes are the weights once for each pass; attention and the cache are left out")
 
 
@@ -50,13 +60,35 @@ def _times(row: dict, tokens: int, origin: str) -> tuple[list[float], bool]:
     return [time(tokens / rate, origin, "avg_ts")], True
 
 
+def _is_dense(row: dict, parameters: float) -> bool:
+    """True if a token meets all parameters, as far as the names of the model say it."""
+    kind = str(row["model_type"])
+    if kind.partition(" ")[0] not in _DENSE or _EXPERTS.search(f"{kind} {row.get('model_filename')}"):
+        return False
+    size_ = _SIZE.search(kind)
+    return size_ is None or parameters <= _MOST_OF_SIZE * float(size_[1]) * (1e9 if size_[2] == "B" else 1e6)
+
+
+def _passes(row: dict, prompt: int, origin: str) -> int:
+    """The times that a prompt reads the weights: it is cut into batches, and each of them into micro-batches."""
+    batch, part = (max(_count(row, key, origin, default), 1) for key, default in (("n_batch", _BATCH), ("n_ubatch", _UBATCH)))
+    return prompt // batch * -(-batch // part) + -(-(prompt % batch) // part)
+
+
+def _check_rate(row: dict, tokens: int, times: list[float], origin: str) -> None:
+    """Raises ResultsError if the file's tokens per second contradict its times."""
+    stated, right = number(row.get("avg_ts", tokens / median(times)), origin, "avg_ts"), tokens / median(times)
+    if abs(stated - right) > DOUBTED * right:
+        raise bad(origin, f"avg_ts is {stated:g}, but {tokens} tokens and the time give {right:.4g}; allowed: a difference of up to "
+                          f"{DOUBTED:.0%}")
+
+
 def _work(row: dict, prompt: int, generated: int, origin: str) -> tuple[Optional[float], Optional[float]]:
     """FLOPs and bytes of a test; None where the file does not say enough."""
-    names = f"{row.get('model_type')} {row.get('model_filename')}"
-    if _EXPERTS.search(names):
-        return None, None
     parameters, weights = (number(row.get(key, 0), origin, key) for key in ("model_n_params", "model_size"))
-    passes = -(-prompt // max(_count(row, "n_ubatch", origin, _UBATCH), 1)) + generated
+    passes = _passes(row, prompt, origin) + generated
+    if not _is_dense(row, parameters):
+        return None, None
     flops, moved = 2.0 * parameters * (prompt + generated), weights * passes
     return (work(flops, origin, "FLOPs") or None), (work(moved, origin, "bytes") or None)
 
@@ -68,6 +100,7 @@ def _point(row: dict, origin: str) -> Point:
     test = "+".join(filter(None, (f"pp{prompt}" * (prompt > 0), f"tg{generated}" * (generated > 0))))
     name = f"{named(row, 'model_type', origin)} {test}"
     times, is_mean = _times(row, prompt + generated, origin)
+    _check_rate(row, prompt + generated, times, origin)
     flops, moved = _work(row, prompt, generated, origin)
     sizes = {"prompt": prompt, "gen": generated, "depth": depth, "ubatch": row.get("n_ubatch", 0), "threads": row.get("n_threads", 0)}
     return Point(origin, name, times, is_mean=is_mean, flops=flops, bytes=moved, shape=shape_of(sizes))
@@ -98,6 +131,6 @@ def load(path: Path) -> Imported:
             imported.backend = backend
             model = row.get("cpu_info" if backend == "cpu" else "gpu_info")
             if isinstance(model, str) and model:
-                imported.models.setdefault(0, model)
+                imported.name_device(0, model, origin)
             imported.points.append(point)
     return imported

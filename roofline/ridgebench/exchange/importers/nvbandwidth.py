@@ -81,7 +81,7 @@ def load(path: Path, mebibytes: Optional[str] = None) -> Imported:
     for text in root.get("GPU Device list") or () if isinstance(root.get("GPU Device list"), list) else ():
         match = _NAMED_DEVICE.fullmatch(str(text))
         if match:
-            imported.models[device_number(match[1], str(path))] = match[2]
+            imported.name_device(device_number(match[1], str(path)), match[2], str(path))
     copied = _buffer(root, mebibytes, str(path))
     for index, case in enumerate(objects(root, "testcases", str(path))):
         with imported.row():

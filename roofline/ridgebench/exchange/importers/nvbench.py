@@ -111,7 +111,8 @@ def _points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandw
 def _load_json(path: Path, root: dict) -> Imported:
     imported = Imported([])
     for index, device in enumerate(objects(root, "devices", str(path), optional=True)):
-        imported.models[device_number(device.get("id"), f"{path}: devices[{index}]")] = str(device.get("name"))
+        origin = f"{path}: devices[{index}]"
+        imported.name_device(device_number(device.get("id"), origin), str(device.get("name")), origin)
     for index, (name, state) in enumerate(states(root, str(path))):
         origin = f"{path}: state {index} ({name})"
         with imported.row():
@@ -146,7 +147,7 @@ def _load_csv(path: Path) -> Imported:
                 raise ResultsError(f"{cells['Benchmark']}: skipped")
             device = device_number(cells.get("Device") or 0, origin)
             if cells.get("Device Name"):
-                imported.models[device] = cells["Device Name"]
+                imported.name_device(device, cells["Device Name"], origin)
             axes = {name: cells[name] for name in names if cells[name]}
             times = [(cells.get(column), regime) for column, regime in _COLUMNS]
             imported.points += _points(cells["Benchmark"], axes, times, cells.get(_COLUMN_OF_BANDWIDTH), device, origin)

@@ -46,6 +46,12 @@ class Imported:
     left_out: list[str] = field(default_factory=list)  # one line each
     notes: list[str] = field(default_factory=list)  # what makes all points doubtful
 
+    def name_device(self, device: int, model: str, origin: str) -> None:
+        """Names a device. Raises ResultsError if the file gave its number another name: its rows are of two devices."""
+        known = self.models.setdefault(device, model)
+        if known != model:
+            raise bad(origin, f"device {device} is {quoted(model)}, and {quoted(known)} before; allowed: one model for a device in a file")
+
     @contextmanager
     def row(self) -> Iterator[None]:
         """Leaves a row out whose block raises a ResultsError: one bad row does not end a file."""

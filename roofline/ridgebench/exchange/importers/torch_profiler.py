@@ -160,9 +160,11 @@ def _elements(operation: str) -> Callable[[_Operation], Optional[_Work]]:
 
 
 def _is_dense(one: _Operation) -> bool:
-    """True if the first tensor fills its memory, in the order of its dimensions: a view with gaps moves other bytes."""
-    shape, strides = one.sizes[0], one.strides[0] if one.strides else ()
-    return len(shape) == len(strides) and all(step == prod(shape[i + 1 :]) or shape[i] == 1 for i, step in enumerate(strides))
+    """True if each tensor fills its memory, in the order of its dimensions: a view with gaps moves other bytes."""
+    def fills(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+        return len(shape) == len(strides) and all(step == prod(shape[i + 1 :]) or shape[i] == 1 for i, step in enumerate(strides))
+
+    return len(one.sizes) == len(one.strides) and all(map(fills, one.sizes, one.strides))
 
 
 _WORK: dict[str, Callable[[_Operation], Optional[_Work]]] = {
@@ -247,7 +249,8 @@ def load(path: Path) -> Imported:
     events = objects(root, "traceEvents", str(path))
     imported = Imported([])
     for index, device in enumerate(objects(root, "deviceProperties", str(path), optional=True)):
-        imported.models[device_number(device.get("id"), f"{path}: deviceProperties[{index}]")] = str(device.get("name"))
+        origin = f"{path}: deviceProperties[{index}]"
+        imported.name_device(device_number(device.get("id"), origin), str(device.get("name")), origin)
     operations = _operations(events)
     launches = _launches(events, operations, path, imported)
     if not launches and not imported.left_out:

@@ -13,7 +13,8 @@ TIMES |= {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 BYTES = {"byte": 1.0, "bytes": 1.0, "b": 1.0}
 FLOPS = {"flop": 1.0, "flops": 1.0, "inst": 1.0}
 for _power, _letter in enumerate("kmgtpez", 1):
-    BYTES |= {f"{_letter}byte": 1e3**_power, f"{_letter}b": 1e3**_power, f"{_letter}ib": 2.0 ** (10 * _power)}
+    BYTES |= {f"{_letter}{name}": 1e3**_power for name in ("byte", "bytes", "b")}
+    BYTES |= {f"{_letter}i{name}": 2.0 ** (10 * _power) for name in ("byte", "bytes", "b")}
     FLOPS |= {f"{_letter}flop": 1e3**_power}
 
 # Rates in any case, with the kind of work that they count: GB/s, TFLOPS, TFLOP/s.

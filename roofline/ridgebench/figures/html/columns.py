@@ -93,6 +93,9 @@ def _early(row: Row) -> str:
 RARE = (
     Column("dram_bytes", "Counted bytes", lambda row, view: f"{row.dram_bytes:.4g}" if row.dram_bytes else NONE,
            _value_of("dram_bytes"), detail=True),
+    Column("dram_over_model", "Counted/model",
+           lambda row, view: digits(row.dram_over_model) if row.dram_over_model else NONE,
+           _value_of("dram_over_model"), whole="Counted bytes of DRAM over the model's"),
     Column("choice", "Choice", lambda row, view: row.choice or NONE, detail=True, whole="Choice of the technique"),
     Column("loaded_from", "From file", lambda row, view: row.loaded_from or NONE, detail=True),
     Column("held_back_by", "Held back by", lambda row, view: row.held_back_by or NONE, detail=True),

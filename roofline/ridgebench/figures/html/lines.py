@@ -5,7 +5,7 @@ from typing import Optional
 
 from ridgebench.base import units
 from ridgebench.base.text import cut
-from ridgebench.figures.page.roofs import Roof, Roofs, engine_name, memory_names, merged, of_sheet
+from ridgebench.figures.page.roofs import Roof, Roofs, engine_name, lead, memory_names, merged, of_sheet
 from ridgebench.figures.scene import roofline as scene
 
 from .sources import Content, Source
@@ -30,9 +30,11 @@ class Line:
 
 def _flat(group: list[Roof], roofs: Roofs, content: Content, label: list[str], title: str) -> Line:
     first = group[0]
-    formats = [content.formats.index(name) for roof in group for name in roof.formats]
-    return Line("flat", scene.level(first, roofs), formats[0], formats, label, title,
-                ridge_text=units.digits(first.ridge) if first.ridge else "")  # fmt: skip
+    names = [name for roof in group for name in roof.formats]
+    formats = [content.formats.index(name) for name in names]
+    mix = f" ({first.mix})" if first.mix else ""
+    return Line("flat", scene.level(first, roofs), content.formats.index(lead(names)), formats, label, title,
+                ridge_text=f"{units.digits(first.ridge)}{mix}" if first.ridge else "")  # fmt: skip
 
 
 def _lines_of(source: Source, promised: Optional[Roofs], content: Content) -> list[Line]:
@@ -50,7 +52,7 @@ def _lines_of(source: Source, promised: Optional[Roofs], content: Content) -> li
             line = replace(line, label=[f"{name} ({part})" if part else name], short=name, brief=brief)
         found.append(line)
     for group in merged(roofs.compute):
-        speed = units.rate(group[0].value, "FLOP/s")
+        speed = units.rate_in(group[0].value, content.unit[1], "FLOP/s")
         label = [engine_name(group), speed, of_sheet(group[0], promised)]
         found.append(_flat(group, roofs, content, [cut(text, _LONGEST_LABEL) for text in label if text],
                            f"{source.title}: {engine_name(group)} {speed}"))

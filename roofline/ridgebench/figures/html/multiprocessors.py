@@ -51,7 +51,7 @@ def _line(row: Row) -> Optional[tuple[str, ...]]:
 
 
 def multiprocessors(view: View) -> str:
-    """The spread of the multiprocessors, and those that are slow; empty if none was timed alone."""
+    """The spread of the multiprocessors, and those that are slow; empty if none was timed by itself."""
     lines = [found for row in view.verified_ceilings if (found := _line(row))]
     if not lines:
         return ""

@@ -7,6 +7,7 @@ from pathlib import Path
 from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.units import and_more
 from ridgebench.figures.page.style import THEMES, Theme
+from ridgebench.figures.scene.roofline import SCRIPT
 
 from . import chart, data, frame, labels, legend, lines, sections, table
 from .presets import everything
@@ -60,7 +61,7 @@ def document(content: Content) -> str:
     """The whole page."""
     place, drawn = frame.make_frame(content), lines.all_lines(content)
     names = labels.all_labels(content, drawn, place)
-    css, scripts = _style(content), [_library(), asset("report.js")]
+    css, scripts = _style(content), [_library(), f"{SCRIPT.read_text('utf-8')}\n{asset('report.js')}"]
     policy = POLICY.format(scripts=" ".join(map(digest, scripts)), style=digest(css))
     parts = {
         "policy": policy,

@@ -19,6 +19,7 @@ from .style import NORMAL, Theme
 
 LEFT, _BOTTOM, _TOP_GAP = 0.95, 0.95, 0.05  # inches around the axes
 MARK = 0.07  # half a marker, inches
+APART = 0.06  # inches between labels, and between a label and an axis
 
 
 @dataclass
@@ -30,7 +31,7 @@ class Canvas(Frame):
     obstacles: labels.Obstacles = field(init=False)
 
     def __post_init__(self) -> None:
-        self.obstacles = labels.Obstacles(labels.Box(self.left, self.bottom, self.right, self.top))
+        self.obstacles = labels.Obstacles(labels.Box(self.left, self.bottom, self.right, self.top), APART)
 
     def inches(self, x: float, y: float) -> tuple[float, float]:
         """Page position of intensity x (FLOP/byte) and rate y (in the axis' unit)."""

@@ -1,5 +1,7 @@
 """Doubts about a run: it did not end, or controls of its roofs moved. Titles leave it to one line above the footer."""
 
+from typing import Iterable, Optional
+
 from ridgebench.base.text import capital
 from ridgebench.base.units import counted, enumerate_words, percent
 from ridgebench.data.records import Row
@@ -21,12 +23,12 @@ def _roof_names(ceilings: list[Row]) -> list[str]:
     return [f"{', '.join(filter(None, names))} {resource}".strip() for resource, names in formats.items()]
 
 
-def drift(view: View) -> str:
+def drift(view: View, drawn: Optional[Iterable[Row]] = None) -> str:
     """'the memory and fp16, bf16 tensor roofs drifted during the run: controls moved by 3 to 7 %'; empty of a calm run.
 
-    It names the roofs over the points that are drawn.
+    It names the roofs over the rows that are drawn, by default the points, and the drawn rows that are such roofs.
     """
-    ceilings = {ceiling for row in view.points for ceiling in view.unsettled(row)}
+    ceilings = {one for row in (view.points if drawn is None else drawn) for one in (row.id, *view.unsettled(row)) if one in view.moved}
     if not ceilings:
         return ""
     names = _roof_names([row for row in view.ceilings if row.id in ceilings]) or ["earlier"]  # of the run that --ceilings names
@@ -36,10 +38,10 @@ def drift(view: View) -> str:
     return f"the {enumerate_words(names)} {roofs} drifted during the run: {control} moved by {moved} %"
 
 
-def doubt(view: View) -> str:
-    """The one line on what puts a run in doubt; empty of a run that ended and whose controls stayed."""
+def doubt(view: View, drawn: Optional[Iterable[Row]] = None) -> str:
+    """The one line on what puts the drawn rows of a run in doubt; empty of a run that ended and whose controls stayed."""
     unfinished = f"no claim: {view.why_unfinished}" if view.why_unfinished else ""
-    return capital("; ".join(filter(None, [unfinished, drift(view)])))
+    return capital("; ".join(filter(None, [unfinished, drift(view, drawn)])))
 
 
 def unfinished_title(view: View, what: str = "") -> str:

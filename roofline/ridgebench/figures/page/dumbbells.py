@@ -11,7 +11,7 @@ from ridgebench.figures.scene.axes import span
 from . import labels
 from .canvas import across, upwards
 from .finding import spoken
-from .page import MARGIN, WIDTH, add_axes, new_page, write_foot, write_head
+from .page import MARGIN, WIDTH, add_axes, new_page, write_foot_of_runs, write_head
 from .runs import LIMITS, OneRun, provenance, title
 from .runs_table import run_theme
 from .style import NORMAL, SMALL, Theme
@@ -35,7 +35,7 @@ def cases(runs: list[OneRun]) -> dict[_Case, list[float]]:
 
 def draw(runs: list[OneRun], theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    write_foot(page, provenance(runs), [run.view for run in runs], theme)
+    foot = _FOOT + write_foot_of_runs(page, provenance(runs), {run.letter: run.view for run in runs}, theme)
     found = cases(runs)
     left_out = len(found) - _MOST
     more = f" · {left_out} more cases are not drawn" if left_out > 0 else ""
@@ -50,9 +50,9 @@ def draw(runs: list[OneRun], theme: Theme) -> Figure:
         x += labels.width(text, SMALL) + 0.45
     names = [f"{spoken(op)} {name}" for op, name, _ in found]
     left = MARGIN + max(labels.width(name, SMALL) for name in names) + 0.15
-    axes = add_axes(figure, left, _FOOT, WIDTH - left - 0.9, top - 0.2 - _FOOT)
+    axes = add_axes(figure, left, foot, WIDTH - left - 0.9, top - 0.2 - foot)
     _draw_lines(axes, runs, found, names, theme)
-    page.text(left + (WIDTH - left - 0.9) / 2, _FOOT - 0.32, f"times as fast as {runs[0].letter}", size=NORMAL, ha="center", va="top")
+    page.text(left + (WIDTH - left - 0.9) / 2, foot - 0.32, f"times as fast as {runs[0].letter}", size=NORMAL, ha="center", va="top")
     return figure
 
 

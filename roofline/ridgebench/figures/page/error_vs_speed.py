@@ -20,6 +20,7 @@ from .points import Places, draw_points
 from .style import SMALL, Theme
 
 _EXACT = 0.12  # height of the rail for rows without any error, as a share of a panel
+_FROM_EDGE = 0.02  # of a panel, to the name of its rail
 _NAME = 0.2  # width of the rail's name and a point, as a share of a panel
 # Powers of two by which rounding to a format changes a number at most, relative: half its epsilon (kernels/common/format.hpp).
 ROUNDING = {"fp32": -24, "tf32x3": -24, "tf32": -11, "fp16": -11, "bf16": -8, "fp8_e4m3": -4, "fp8_e5m2": -3}
@@ -123,7 +124,7 @@ def _style_errors(axes: Axes, view: View, y: Limits, edge: float, height: float)
 def _name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
     """Writes the rail's name at the right or, where a point is there, at the left."""
     right = 10 ** (x[1] - _NAME * (x[1] - x[0]))
-    place, side = (0.01, "left") if max(speeds, default=0) > right else (0.99, "right")
+    place, side = (_FROM_EDGE, "left") if max(speeds, default=0) > right else (1 - _FROM_EDGE, "right")
     axes.text(place, _EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center", color=theme.ink)
 
 

@@ -4,13 +4,14 @@ from itertools import product
 from typing import Callable, Iterable, Optional
 
 from ridgebench.base.text import capital
-from ridgebench.base.units import counted, enumerate_words, percent, rate
+from ridgebench.base.units import counted, percent, rate
 from ridgebench.data.records import Row
-from ridgebench.data.view import View
+from ridgebench.data.view import ORDER, View, ordered
 
 from .doubt import ENGINES, unfinished_title
 from .page import fits
 from .roofs import measured_roofs
+from .style import family
 
 _ON_THE_ROOF = 0.895  # share of the measured roof from which a row counts as on it; printed as 90 %
 NOISE = 0.03  # speeds nearer than this are not ranked in a title
@@ -84,12 +85,12 @@ def _compute_finding(view: View) -> str:
     return " and ".join(parts)
 
 
-def _memory_shares(view: View) -> dict[str, dict[str, float]]:
-    """The best hand-written share of the memory roof, by operation and format.
+def _memory_rows(view: View) -> dict[str, dict[str, Row]]:
+    """The hand-written row with the best share of the memory roof, by operation and format.
 
     A format that also has a compute-bound row is judged only by its compute roof.
     """
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[str, Row]] = {}
     compute = {(row.op, row.format) for row in view.points if row.bound == "compute"}
     bound: dict[tuple[str, str], list[Row]] = {}
     for row in settled(view):
@@ -98,48 +99,55 @@ def _memory_shares(view: View) -> dict[str, dict[str, float]]:
     for op, name in product(view.operations, view.formats):
         row = best(bound.get((op, name), []), share)
         if row and (op, name) not in compute:
-            found.setdefault(op, {})[name] = share(row)
+            found.setdefault(op, {})[name] = row
     return found
 
 
-def _on_roof(shares: dict[str, float]) -> list[str]:
+def _on_roof(rows: dict[str, Row]) -> list[str]:
     """The formats that are on the roof."""
-    return [name for name, value in shares.items() if value >= _ON_THE_ROOF]
+    return [name for name, row in rows.items() if share(row) >= _ON_THE_ROOF]
 
 
-def where(shares: dict[str, float]) -> str:
-    """The formats on the roof, in brackets: empty if all are, else the shorter of two lists."""
-    named = _on_roof(shares)
-    others = [name for name in shares if name not in named]
+def below_memory(view: View) -> list[Row]:
+    """Those of these rows that are below the memory roof, the furthest one first."""
+    rows = [row for found in _memory_rows(view).values() for row in found.values() if share(row) < _ON_THE_ROOF]
+    return sorted(rows, key=share)
+
+
+def which(meant: list[str], drawn: list[str]) -> str:
+    """The formats that are meant of those that an operation is drawn in, in brackets: empty if all are, else the shorter of two lists.
+
+    Both formats of 8 bits together are fp8.
+    """
+    eights = [name for name in drawn if family(name) != name]
+    lists = [meant, [name for name in drawn if name not in meant]]
+    together = all(set(eights) <= set(names) or not set(eights) & set(names) for names in lists)
+    few, others = ([*dict.fromkeys(family(name) if together else name for name in names)] for names in lists)
     if not others:
         return ""
-    few = named if len(named) <= len(others) else others
-    return f" ({'' if few is named else 'all but '}{', '.join(few)})"
+    return f" ({', '.join(few)})" if len(few) <= len(others) else f" (all but {', '.join(others)})"
 
 
 def _memory_finding(view: View) -> str:
-    """The operations at the memory roof with their formats, and the range of the others."""
-    shares = _memory_shares(view)
-    at = [spoken(op) + where(found) for op, found in shares.items() if _on_roof(found)]
-    below = {
-        spoken(op): rest
-        for op, found in shares.items()
-        if (rest := [value for value in found.values() if value < _ON_THE_ROOF])
-    }
+    """The operations at the memory roof with their formats, and the point furthest below it."""
+    rows, below = _memory_rows(view), below_memory(view)
+    drawn = {op: ordered({row.format for row in view.points if row.op == op}, ORDER) for op in rows}
+    at = [spoken(op) + which(meant, drawn[op]) for op, found in rows.items() if (meant := _on_roof(found))]
     parts = [f"at the memory roof: {', '.join(at)}"] if at else []
     if below:
-        low, high = min(map(min, below.values())), max(map(max, below.values()))
-        span = " to ".join(dict.fromkeys((percent(low), percent(high))))
-        roof = "it" if at else "the memory roof"
-        parts.append(f"below {roof}: {enumerate_words(list(below))}, {span} %")
+        who = f"{'' if view.format else f'{below[0].format} '}{spoken(below[0].op)}"
+        if len(below) > 1 and not at:
+            parts.append("every operation below the memory roof")
+        where = "below the memory roof" if not parts else "furthest below it" if len(below) > 1 else "below it"
+        parts.append(f"{where}: {who}, {percent(share(below[0]))} %")
     return "; ".join(parts)
 
 
 def _short_memory_finding(view: View) -> str:
-    """The same without formats and range, for a title that would not fit."""
-    shares = _memory_shares(view)
-    every = [spoken(op) for op, found in shares.items() if len(_on_roof(found)) == len(found)]
-    some = [spoken(op) for op, found in shares.items() if 0 < len(_on_roof(found)) < len(found)]
+    """The same without formats and that point, for a title that would not fit."""
+    rows = _memory_rows(view)
+    every = [spoken(op) for op, found in rows.items() if len(_on_roof(found)) == len(found)]
+    some = [spoken(op) for op, found in rows.items() if 0 < len(_on_roof(found)) < len(found)]
     parts = [", ".join(every)] * bool(every) + ["in part " + ", ".join(some)] * bool(some)
     return f"at the memory roof: {', '.join(parts)}" if parts else "every operation below the memory roof"
 
@@ -179,7 +187,7 @@ def roofline_title(view: View) -> str:
         alone = "" if view.selected else _roofs_alone(view)
         return alone or ("Points of another tool, not verified" if view.external else "No verified row to draw")
     for memory in (_memory_finding, _short_memory_finding):
-        found = (_compute_finding(view), memory(view) if _memory_shares(view) else "")
+        found = (_compute_finding(view), memory(view) if _memory_rows(view) else "")
         parts = [part for part in found if part]
         title = _in_format("; ".join(parts), view) if parts else ""
         if fits(title):

@@ -7,9 +7,9 @@ from typing import Optional
 from ridgebench.base import units
 
 from . import labels
-from .canvas import Canvas
+from .canvas import APART, Canvas
 from .language import said
-from .roof_drawing import APART, LINE, Pen
+from .roof_drawing import LINE, Pen
 from .roofs import Roof, Roofs, engine_name, of_sheet
 from .style import DIRECT, SMALL, Theme, family
 
@@ -25,10 +25,10 @@ class FlatLabel:
     pieces: tuple[tuple[str, str], ...] = ()  # of the line that names formats of several hues: texts and colours
 
 
-def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: tuple[str, str] = ("", "")) -> FlatLabel:
-    """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
+def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], scale: float, owner: tuple[str, str] = ("", "")) -> FlatLabel:
+    """The label of flat roofs: name, rate with the prefix of the axis and, for a measurement, its share of the device's own data sheet."""
     first = group[0]
-    lines = _owner_lines(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
+    lines = _owner_lines(owner) + [engine_name(group), units.rate_in(first.value, scale, "FLOP/s")]
     lines += filter(None, [of_sheet(first, promised)])
     shared = len(group) > 1  # roofs of several hues share the label
     colour = pen.theme.muted if shared else pen.text_colour(first)

@@ -14,6 +14,7 @@ from .language import families, said
 
 _POINTS_PER_INCH = 72.0
 _CELLS_PER_INCH = 100.0
+_ROUNDING = 1e-9  # inches by which sums of lengths may differ
 _DRAWN, TEXT = 1, 2  # a label may cross what is drawn, never other text
 
 # A line may end after a space, before a Chinese character, or after one; no line begins or ends with a mark that belongs to its neighbour.
@@ -93,12 +94,8 @@ class Box:
     top: float
 
     def inside(self, other: "Box") -> bool:
-        return (
-            self.left >= other.left
-            and self.right <= other.right
-            and self.bottom >= other.bottom
-            and self.top <= other.top
-        )
+        spare = (self.left - other.left, other.right - self.right, self.bottom - other.bottom, other.top - self.top)
+        return min(spare) >= -_ROUNDING
 
 
 def _squares(start: Point, end: Point, half: float) -> list[Box]:
@@ -117,13 +114,17 @@ def _cell(inches: float) -> int:
 class Obstacles:
     """A raster of the canvas so far: the next label keeps clear of it.
 
-    A test costs the same for ten points and for ten thousand.
+    A test costs the same for ten points and for ten thousand. The left and the lower edge of the area are axes, from
+    which labels keep `margin` inches, as they do from each other.
     """
 
     area: Box
+    margin: float
+    room: Box = field(init=False)
     taken: np.ndarray = field(init=False, repr=False)  # by column and row, from the lower left
 
     def __post_init__(self) -> None:
+        self.room = Box(self.area.left + self.margin, self.area.bottom + self.margin, self.area.right, self.area.top)
         self.taken = np.zeros([part.stop for part in self.cells(self.area)], np.uint8)
 
     def cells(self, box: Box) -> tuple[slice, slice]:
@@ -140,13 +141,16 @@ class Obstacles:
             self.add(square, what)
 
     def hits(self, start: Point, end: Point, half: float) -> tuple[int, int]:
-        """The number of squares of a line that meet text or leave the canvas, and the number that meet anything."""
-        met = [self.meets(box) for box in _squares(start, end, half)]
+        """The number of squares of a line that meet text or leave the area, and the number that meet anything."""
+        met = [self._meets(box, self.area) for box in _squares(start, end, half)]
         return met.count(TEXT), len(met) - met.count(0)
 
     def meets(self, box: Box) -> int:
         """0 if nothing is in the way, else _DRAWN or TEXT."""
-        return int(self.taken[self.cells(box)].max()) if box.inside(self.area) else TEXT
+        return self._meets(box, self.room)
+
+    def _meets(self, box: Box, room: Box) -> int:
+        return int(self.taken[self.cells(box)].max()) if box.inside(room) else TEXT
 
     def clear(self, box: Box) -> bool:
         return not self.meets(box)

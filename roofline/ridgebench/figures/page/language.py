@@ -22,11 +22,13 @@ from matplotlib.ticker import FixedFormatter, Formatter, FuncFormatter
 
 from ridgebench.base.files import ResultsError
 
+from . import simplified
+
 ENGLISH, _CHINESE = "en", "zh"
 _LANGUAGES = (ENGLISH, _CHINESE)
 LATIN = "DejaVu Sans"  # Matplotlib ships it, so the layout is the same everywhere
-# Families with the characters, the first of which is used that Matplotlib finds. Of the file of Noto Sans CJK it sees the first face, JP.
-CHINESE_FAMILIES = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "Source Han Sans CN", "WenQuanYi Micro Hei",
+# Families with the characters, the first of which is used that Matplotlib finds; the forms of Noto Sans CJK JP are Japanese.
+CHINESE_FAMILIES = (simplified.FAMILY, "Noto Sans CJK JP", "Source Han Sans SC", "Source Han Sans CN", "WenQuanYi Micro Hei",
                     "WenQuanYi Zen Hei", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "SimHei")  # fmt: skip
 _NEW_FILES = re.compile(r"NotoSansCJK-(Regular|Bold)\.ttc$")
 _FALLBACK = (3, 6)  # the first Matplotlib that takes characters from a second font
@@ -38,7 +40,7 @@ _NUMBER = rf"[-<~≈]?\d[\d.,]*(?:e[-+]?\d+)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*(?
 _HAN = "\u4e00-\u9fff"
 _START = r"[A-Z0-9]|--|[a-z]+\d"  # of a sentence; an option or a format may begin one
 _WORDS = rf"(?:(?![.!?] (?:{_START}))[^\n;])+?"  # of one sentence
-_FORMATS = r"(?:(?:fp|bf|tf)\w+(?:, | and )?)+"
+_FORMATS = r"(?:(?:fp|bf|tf|int)\w+(?:, | and )?)+"
 _ITEM = r"(?:(?! and |, )[^;:\n])+?"
 _TAKES = {"#": _NUMBER, "1": r"[^\s,;]+", "f": _FORMATS, "i": _ITEM, "=": r"[^,;:\n]+?", None: _WORDS}
 _SAID = ("f", "i", "")  # kinds of fields whose words are said
@@ -50,6 +52,8 @@ _LOOSE = re.compile(rf"(?<=[{_HAN}])(?=[A-Za-z0-9<≈])|(?<=[A-Za-z0-9%²³])(?=
 # Separators of texts, with the same in Chinese; the first one that a text has splits it.
 _JOINTS = (("\n", "\n"), (" · ", " · "), ("; ", "；"), (": ", "："), (" and ", "和"), (", ", "、"))
 _LIST = re.compile(r",? and |, ")
+_LISTED = rf"(?:{_NUMBER}(?: \(\w+\))?|[^\s,;:]+)"  # an item of a list of names or numbers, which no sentence is
+_NAMES = re.compile(rf"{_LISTED}(?:(?:{_LIST.pattern}){_LISTED})+")
 _SENTENCE = re.compile(rf"(?<=[.!?]) (?={_START})")
 _speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
@@ -86,7 +90,8 @@ def chinese_family() -> str:
     if known.isdisjoint(CHINESE_FAMILIES):  # Matplotlib's own list may be older than a font
         for path in filter(_NEW_FILES.search, font_manager.findSystemFonts()):
             font_manager.fontManager.addfont(path)
-        known = {font.name for font in font_manager.fontManager.ttflist}
+    simplified.add()
+    known = {font.name for font in font_manager.fontManager.ttflist}
     found = next((name for name in CHINESE_FAMILIES if name in known), None)
     if found is None:
         raise ResultsError("--lang zh needs a font with Chinese characters, and Matplotlib finds none; "
@@ -191,12 +196,19 @@ def _split(text: str) -> Optional[str]:
 def _part(text: str) -> str:
     """A text within a Chinese sentence. Of a list of names only what joins them is Chinese."""
     told = said(text)
-    return told if told != text else _LIST.sub(lambda joint: "和" if "and" in joint.group() else "、", text)
+    return told if told != text else _listed(text)
+
+
+def _listed(text: str) -> str:
+    return _LIST.sub(lambda joint: "和" if "and" in joint.group() else "、", text)
 
 
 def _joined(parts: list[str], joint: str, end: str = "") -> Optional[str]:
+    """The parts in Chinese, and lists of names among them with Chinese marks; None if no part is known."""
     told = [said(part) for part in parts]
-    return joint.join(told) + end if told != parts else None
+    if told == parts:
+        return None
+    return joint.join(_listed(one) if one == part and _NAMES.fullmatch(part) else one for one, part in zip(told, parts)) + end
 
 
 @lru_cache(maxsize=65536)

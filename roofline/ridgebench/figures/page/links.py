@@ -160,7 +160,7 @@ def draw(view: View, links: tuple[Link, ...], theme: Theme) -> Figure:
     every = all_series(view)
     series = every[:_MOST]
     figure, page = new_page(theme)
-    top = header(page, view, _title(view, series, links), notes(every), theme) - 0.1
+    top = header(page, view, _title(view, series, links), notes(every), theme, [row for one in series for _, row in one.rows]) - 0.1
     beside = max(width(line, SMALL) for one in series for line in (cut(one.name, _LONGEST), "000.0 GB/s")) + 2 * _GAP
     wide = WIDTH - _LEFT - MARGIN - beside
     axes = add_axes(figure, _LEFT, _BOTTOM, wide, min(top, HEIGHT) - _BOTTOM)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,10 +13,11 @@ from ridgebench.data.view import ORDER, View, ordered
 
 from . import labels
 from .doubt import DOUBT, doubt
-from .language import Page
+from .language import Page, said
 from .style import NORMAL, SIZE, SMALL, TITLES, Theme, family
 
 MARGIN = 0.3  # inches
+_DOUBT_LINES = 2  # at most, for the doubts about one run
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
 _GRAVITY = (*BROKEN, "skipped")
@@ -116,11 +117,25 @@ def write_head(page: Axes, title: str, notes: list[str], theme: Theme) -> float:
     return y - 0.06
 
 
-def write_foot(page: Axes, left: str, views: list[View], theme: Theme) -> None:
-    """Writes provenance and number of skipped cases in the last line, and above it what puts one of the runs in doubt."""
-    doubts = labels.fit("; ".join(filter(None, map(doubt, views))), SMALL, WIDTH - 2 * MARGIN)
+def _write_foot(page: Axes, left: str, views: list[View], theme: Theme, drawn: Optional[list[Row]] = None) -> None:
+    """Writes provenance and number of skipped cases in the last line, and above it what puts the run in doubt."""
+    doubts = labels.fit("; ".join(filter(None, (doubt(view, drawn) for view in views))), SMALL, WIDTH - 2 * MARGIN)
     page.text(MARGIN, 0.1 + LINE, doubts, size=SMALL, va="bottom", gid=DOUBT)
     write_last_line(page, left, unserved(views), theme)
+
+
+def write_foot_of_runs(page: Axes, left: str, views: dict[str, View], theme: Theme) -> float:
+    """Does the same for runs by their letters, each doubt with the letter of its run.
+
+    Returns the height (inches) that the doubts take beyond one line.
+    """
+    doubts = {letter: doubt(view) for letter, view in views.items()}
+    told = "; ".join(f"{letter}: {said(text)}" for letter, text in doubts.items() if text)
+    lines = labels.wrap(told, SMALL, WIDTH - 2 * MARGIN, _DOUBT_LINES * len(views)) if told else []
+    for above, text in enumerate(reversed(lines), 1):
+        page.text(MARGIN, 0.1 + above * LINE, text, size=SMALL, va="bottom", gid=DOUBT)
+    write_last_line(page, left, unserved(list(views.values())), theme)
+    return max(len(lines) - 1, 0) * LINE
 
 
 def write_last_line(page: Axes, left: str, count: str, theme: Theme) -> None:
@@ -130,9 +145,12 @@ def write_last_line(page: Axes, left: str, count: str, theme: Theme) -> None:
     page.text(MARGIN, 0.1, text, size=SMALL, color=theme.muted, va="bottom")
 
 
-def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme) -> float:
-    """Draws title, subtitle, notes and the footer; returns the height where they end (inches)."""
-    write_foot(page, footer(view), [view], theme)
+def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme, drawn: Optional[list[Row]] = None) -> float:
+    """Draws title, subtitle, notes and the footer; returns the height where they end (inches).
+
+    `drawn` are the rows of the figure where they are not the points of the run.
+    """
+    _write_foot(page, footer(view), [view], theme, drawn)
     return write_head(page, title, [subtitle(view), *notes], theme)
 
 

@@ -10,7 +10,7 @@ from ridgebench.data.view import View
 from ridgebench.figures.scene import roofline as scene
 
 from . import labels
-from .canvas import Canvas
+from .canvas import APART, Canvas
 from .finding import best
 from .points import LABEL_HEIGHT, candidates, imported, text_of
 from .roof_drawing import Pen, label_ridge
@@ -18,10 +18,8 @@ from .roofs import Roof, Roofs, engine_name, of_sheet
 from .style import DIRECT, SMALL, Theme
 from .sweeps import Sweep, sweeps
 
-_APART = 0.06  # inches left and right of a label
 _STEP = 0.07  # inches between two places that are tried for a label
 _CLEAR = 0.16  # inches around a point that belong to it
-_FOOT = 0.04  # inches between the lower axis and a label
 _FAR = 16  # steps at most between a point and its label
 _MOST_ENDS = 6  # named ends of sweeps
 _RELATED = ("matmul", "matmul_gelu")  # the operations whose techniques are named
@@ -29,12 +27,12 @@ _RELATED = ("matmul", "matmul_gelu")  # the operations whose techniques are name
 
 def _write(canvas: Canvas, box: labels.Box, text: str, colour: str, theme: Theme, **style: str) -> None:
     canvas.page.text(box.left, box.bottom + 0.03, text, size=SMALL, color=colour, gid=DIRECT, bbox=theme.patch, **style)
-    canvas.obstacles.add(labels.Box(box.left - _APART, box.bottom, box.right + _APART, box.top))
+    canvas.obstacles.add(labels.Box(box.left - APART, box.bottom, box.right + APART, box.top))
 
 
-def _flat_texts(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> list[str]:
+def _flat_texts(group: list[Roof], promised: Optional[Roofs], scale: float) -> list[str]:
     """'bf16 tensor 841 TFLOP/s (85 % of data sheet)' and shorter forms."""
-    value = units.rate(group[0].value, "FLOP/s")
+    value = units.rate_in(group[0].value, scale, "FLOP/s")
     whole, part = f"{engine_name(group)} {value}", of_sheet(group[0], promised)
     return [*([f"{whole} ({part})"] if part else []), whole, value]
 
@@ -44,7 +42,7 @@ def label_flat(canvas: Canvas, group: list[Roof], pen: Pen, promised: Optional[R
     heights = [group[0].value, *(r.value for r in promised.compute if r.name == group[0].name)] if promised else []
     top = canvas.inches(1.0, max([group[0].value, *heights]) / canvas.scale)[1]
     line = canvas.inches(1.0, group[0].value / canvas.scale)[1]
-    for text in _flat_texts(group, pen, promised):
+    for text in _flat_texts(group, promised, canvas.scale):
         size = labels.width(text, SMALL)
         for low in (top + 0.05, line - LABEL_HEIGHT - 0.05):
             left = canvas.right - size - 0.02
@@ -102,8 +100,7 @@ def _name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: b
     x, y = canvas.inches(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale)
     for text, far in product(texts, (False, True)):
         for box, joined in _around(x, y, labels.width(text, SMALL), level):
-            above = box.bottom > canvas.bottom + _FOOT
-            if above and joined == far and canvas.obstacles.clear(box) and not (far and _crosses(canvas, (x, y), box, level)):
+            if joined == far and canvas.obstacles.clear(box) and not (far and _crosses(canvas, (x, y), box, level)):
                 if far:
                     _join(canvas, (x, y), box, theme)
                 _write(canvas, box, text, theme.text(row.format), theme)

@@ -174,7 +174,8 @@ def _draw_marks(page: Axes, theme: Theme) -> None:
 
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    top = header(page, view, _title(view), [_IDEA], theme) - _HEAD
+    rows = [row for sweep in SWEEPS for row in sweep.rows(view)] + _wgmma_rows(view)
+    top = header(page, view, _title(view), [_IDEA], theme, rows) - _HEAD
     wanted = panels(view)
     width = (WIDTH - _LEFT - MARGIN - _GAP * (len(wanted) - 1)) / len(wanted)
     for index, draw_panel in enumerate(wanted):

@@ -2,7 +2,7 @@
 
 from functools import cache
 from math import nan
-from typing import Any, Optional
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -20,7 +20,7 @@ from ridgebench.figures.scene import roofline as scene
 
 from . import labels
 from .canvas import MARK, Canvas
-from .finding import best, compute_bound, named, share
+from .finding import below_memory, best, compute_bound, named, share
 from .style import DIRECT, SMALL, Theme, blend, contrast, edge_dashes, fill, shape
 from .sweeps import paths, sweeps
 
@@ -156,7 +156,7 @@ def _chosen(view: View) -> list[Row]:
     others = [op for op in reversed(view.operations) if op not in order]
     rows = {op: [row for row in named(view) if row.op == op] for op in order + others}
     tops = {op: best(some, lambda row: row.flops_per_s) for op, some in rows.items()}
-    titled = compute_bound(view)
+    titled = [*compute_bound(view), *below_memory(view)[:1]]
     seen = {row.op for row in titled}
     wanted = order + others if view.format else ["relu", "gelu"]
     found = titled + [tops[op] for op in wanted if tops.get(op) and op not in seen]

@@ -11,7 +11,7 @@ from ridgebench.base import units
 from ridgebench.figures.scene import roofline as scene
 
 from . import labels
-from .canvas import Canvas
+from .canvas import APART, Canvas
 from .roofs import Roof, Roofs, memory_names, merged, of_sheet
 from .style import DIRECT, SMALL, Theme
 
@@ -19,7 +19,6 @@ _LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
 _DASHES = 4.0  # length of the dashes of roofs that share one line, in line widths
 LINE = 0.155  # inches between the lines of a label
 _DESCENT = 0.03  # inches of a text below its base line
-APART = 0.06  # inches between labels
 _MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
 _HALF = 0.05  # half the height of such a label
 _STRETCHES = 3  # of each format, where several roofs share one line in print
@@ -160,7 +159,7 @@ def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: tuple[str, ...] = (
     texts = [f"{values[0]} ({roof.mix})"] * bool(roof.mix) + values
     for step, text, right in product(range(lines), texts, (True, False)):
         size = labels.width(text, SMALL)
-        left, low = across + 0.05 if right else across - 0.05 - size, foot + 0.06 + step * LINE
+        left, low = across + 0.05 if right else across - 0.05 - size, foot + APART + step * LINE
         box = labels.Box(left, low, left + size, low + LINE)
         if canvas.obstacles.clear(box):
             canvas.page.text(left, low + _DESCENT, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,

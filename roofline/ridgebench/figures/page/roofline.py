@@ -91,12 +91,12 @@ def _labelled(view: View, measured: Roofs, sources: list[_Source]) -> list[_Sour
 def _flat_labels(view: View, measured: Roofs, sources: list[_Source], theme: Theme) -> list[FlatLabel]:
     """Labels of every measured roof, and of as many of the data sheets' roofs as the budget leaves."""
     own = own_roofs(view)
-    found = [flat_label(group, Pen(theme, *MEASURED), own) for group in merged(measured.compute)]
+    found = [flat_label(group, Pen(theme, *MEASURED), own, view.unit[1]) for group in merged(measured.compute)]
     room = MOST_LABELS - len(found) - bool(measured.memory) - len(sources)
     for index, (roofs, pen) in enumerate(sources):
         groups = merged(roofs.compute)[: max(room // (len(sources) - index), 0)]
         room -= len(groups)
-        found += [flat_label(group, pen, None, (roofs.owner, roofs.short)) for group in groups]
+        found += [flat_label(group, pen, None, view.unit[1], (roofs.owner, roofs.short)) for group in groups]
     return found
 
 

@@ -1,7 +1,7 @@
 """Roofs to draw, from the judgement of a run (measured) or from a data sheet."""
 
 from dataclasses import replace
-from typing import Iterable, Optional
+from typing import Iterable, Optional, Sequence
 
 from ridgebench.base.units import percent, rate
 from ridgebench.data.data_sheets import Sheet
@@ -25,10 +25,15 @@ def _fastest_first(roofs: Iterable[Roof]) -> list[Roof]:
 
 
 def roofs_of(view: View, formats: Iterable[Optional[str]]) -> Roofs:
-    """The measured roofs of some formats together; None: those of all formats. Caches, by which no row of a format is judged, are left out."""
-    found = [measured_roofs(replace(view, format=name)) for name in formats]
-    memory = {roof.name: roof for one in found for roof in one.memory}
-    compute = {roof.name: roof for one in found for roof in one.compute}
+    """Returns the measured roofs of some formats together; None represents all formats. It leaves out caches: no format's row is judged by them.
+
+    A flat roof has the ridge that its own format's rows have, where that format is one of them: rows of another format, which the
+    same units compute, may move their bytes with another mix.
+    """
+    found = {name: measured_roofs(replace(view, format=name)) for name in formats}
+    memory = {roof.name: roof for one in found.values() for roof in one.memory}
+    compute = {roof.name: roof for one in found.values() for roof in one.compute}
+    compute |= {roof.name: roof for name, one in found.items() for roof in one.compute if name in roof.formats}
     return Roofs(_fastest_first(memory.values()), [], _fastest_first(compute.values()))
 
 
@@ -68,6 +73,11 @@ def of_sheet(roof: Optional[Roof], promised: Optional[Roofs]) -> str:
     """'85 % of data sheet', what a measured roof reaches of the same one of its device's data sheet; empty without that."""
     share = sheet_share(roof, promised)
     return f"{percent(share)} % of data sheet" if share else ""
+
+
+def lead(names: Sequence[str]) -> str:
+    """The format that gives formats with one roof their hue, dash and letter: bf16 where it is one of them, in every figure."""
+    return "bf16" if "bf16" in names else names[0]
 
 
 def engine_name(group: list[Roof]) -> str:

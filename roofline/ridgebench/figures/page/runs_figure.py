@@ -19,7 +19,7 @@ from . import dumbbells, labels
 from .canvas import Canvas
 from .key import STEP, draw_lines, draw_shapes
 from .multiples import panel_groups, panels_note, with_headroom
-from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
+from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot_of_runs, write_head
 from .panel_labels import label_flat
 from .points import draw_on
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
@@ -171,10 +171,10 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     if alone:
         runs = [replace(run, view=run.view.only(name)) for run in runs for name in names[:1]]
         runs = [run for run in runs if run.view.points] or runs
-    write_foot(page, provenance(runs), [run.view for run in runs], theme)
+    above = write_foot_of_runs(page, provenance(runs), {run.letter: run.view for run in runs}, theme)
     top, undrawn = _draw_top(page, runs, panels_note(names), theme), _undrawn_of(runs)
     lines = min(len(undrawn), _MOST_REASONS) + 1 if undrawn else 0
-    low = 0.35 + lines * LINE
+    low = 0.35 + lines * LINE + above
     draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, lines)
     unit = max((run.view.unit for run in runs), key=lambda unit: unit[1])
     panels = {name: _parts_of(runs, own, theme) for name, own in groups.items()}

@@ -18,7 +18,7 @@ from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, Theme
 _GROUPS = ("products", "attention", "optimizer", "the rest")
 _UNEXPLAINED = "unexplained by the parts"
 COLOURS = {"products": BLUE, "attention": PURPLE, "optimizer": VERMILLION, "the rest": GREEN, _UNEXPLAINED: "#B8860B"}
-_COLOUR_OF_KIND = {
+COLOUR_OF_KIND = {
     "parameters": BLUE,
     "optimizer": VERMILLION,
     "cache": VERMILLION,
@@ -218,7 +218,7 @@ def _kinds(step: Step) -> list[str]:
 def kinds_of(step: Step) -> list[tuple[str, str]]:
     """Name and colour of each kind of memory that the step has, from the lowest band to the highest."""
     names = KINDS | ({"input": "input and angles"} if step.record["step"] == "decode" else {})
-    return [(names[kind], _COLOUR_OF_KIND[kind]) for kind in _kinds(step)]
+    return [(names[kind], COLOUR_OF_KIND[kind]) for kind in _kinds(step)]
 
 
 def draw_bands(axes: Axes, step: Step, scale: float) -> list[float]:
@@ -227,7 +227,7 @@ def draw_bands(axes: Axes, step: Step, scale: float) -> list[float]:
     below = [0.0] * len(step.timeline)
     for kind in _kinds(step):
         above = [low + moment.live.get(kind, 0) / scale for low, moment in zip(below, step.timeline)]
-        axes.stairs(above, edges, baseline=below, fill=True, color=_COLOUR_OF_KIND[kind], lw=0)
+        axes.stairs(above, edges, baseline=below, fill=True, color=COLOUR_OF_KIND[kind], lw=0)
         below = above
     return edges
 

@@ -162,19 +162,33 @@ def draw_bandwidth(axes: Axes, view: View, theme: Theme) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     for op in dict.fromkeys(row.op for *_, row in points):
         size, value = max(((size, value) for size, value, row in points if row.op == op), key=lambda point: point[1])
-        axes.annotate(f"{_READS[op]}: {digits(value)} {unit}", (size, value), (0, 8), textcoords="offset points", ha="center", size=SMALL,
-                      weight="bold", color=colour)  # fmt: skip
+        _name_read(axes, f"{_READS[op]}: {digits(value)} {unit}", size, value, colour, theme)
     axes.set_ylabel(f"bandwidth of reads, {unit}", size=NORMAL)
     _mark_capacities(axes, view, view.device.get("sms") or view.device.get("threads") or 1, theme)
 
 
+def _share(axes: Axes, size: float) -> float:
+    """The place of a size on its axis, from 0 to 1."""
+    low, high = map(log2, axes.get_xlim())
+    return (log2(size) - low) / (high - low)
+
+
+def _name_read(axes: Axes, text: str, size: float, value: float, colour: str, theme: Theme) -> None:
+    """Names a level above its point; at the right end below it, because the step down to the last level is beside the point."""
+    place, half = _share(axes, size), (width(text, SMALL, "bold") + _GAP) / 2 / (axes.get_position().width * WIDTH)
+    kept = min(max(place, half), 1 - half)
+    up = kept >= place
+    axes.annotate(text, (kept, value), (0, 8 if up else -8), textcoords="offset points", xycoords=("axes fraction", "data"), ha="center",
+                  va="bottom" if up else "top", size=SMALL, weight="bold", color=colour, bbox=theme.patch)  # fmt: skip
+
+
 def free_share(axes: Axes, points: list[_Point], value: float, text: str) -> float:
     """The share of the axis at which a text above a level line begins so that no chain's curve crosses it; 0 without such a place."""
-    low, high = map(log2, axes.get_xlim())
     wide = width(text, SMALL) / (axes.get_position().width * WIDTH)
-    crossed = [(log2(size) - low) / (high - low) for (size, one, _), (_, other, _) in zip(points, points[1:])
+    crossed = [_share(axes, size) for (size, one, _), (_, other, _) in zip(points, points[1:])
                if min(one, other) <= 1.1 * value and max(one, other) >= 0.9 * value]
-    step = 3 / (high - low)  # a curve takes up to a factor of 8 in size from one point to the next
+    # A curve takes up to a factor of 8 in size from one point to the next.
+    step = _share(axes, 8 * points[0][0]) - _share(axes, points[0][0]) if points else 0.0
     starts = [index / 40 for index in range(40) if index / 40 + wide <= 1]
     return next((x for x in starts if all(place + step < x or place > x + wide for place in crossed)), 0.0) + 0.005
 
@@ -213,9 +227,10 @@ def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
 
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
-    top = header(page, view, _title(view), [], theme) - 0.1
+    points = reads(view) + chases(view, True) + chases(view, False)
+    top = header(page, view, _title(view), [], theme, [row for *_, row in points]) - 0.1
     wanted = panels(view)
-    x = span((size for size, *_ in reads(view) + chases(view, True) + chases(view, False)), 2)
+    x = span((size for size, *_ in points), 2)
     height = (top - _BOTTOM - _GAP * (len(wanted) - 1)) / len(wanted)
     for index, draw_panel in enumerate(wanted):
         low = top - height - index * (height + _GAP)

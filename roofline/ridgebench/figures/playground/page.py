@@ -4,7 +4,7 @@ import base64
 import gzip
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from ridgebench.base.files import ResultsError, read
 from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.text import clean
 from ridgebench.figures.page.style import THEMES, Theme
+from ridgebench.figures.scene.roofline import MOVING, SCRIPT
 
 _ASSETS = Path(__file__).parent / "assets"
 _FILES = ("environment.json", "records.jsonl")  # what `--on DIR` reads
@@ -24,6 +25,7 @@ class _Run:
 
     path: str
     title: str
+    host: bool
     files: dict[str, bytes]
 
 
@@ -43,9 +45,10 @@ def read_run(folder: Path) -> _Run:
         devices = json.loads(files["environment.json"])["devices"]
         files["records.jsonl"] = _rows(files["records.jsonl"])
         models = [str(device.get("model") or device["name"]) for device in devices]
+        host = all(device["backend"] == "cpu" for device in devices)
     except (ValueError, LookupError, TypeError) as error:
         raise ResultsError(f"{clean(str(folder))}/environment.json or records.jsonl is not a file of a run: {error}") from None
-    return _Run(path, ", ".join(models), files)
+    return _Run(path, ", ".join(models), host, files)
 
 
 @cache
@@ -72,10 +75,10 @@ def _style() -> str:
 
 def document(script: str, code: bytes, runs: list[_Run]) -> str:
     """The whole page, from the model's script and WebAssembly."""
-    data = {"wasm": _packed(code),
-            "runs": [{"path": run.path, "title": run.title, "files": {name: _packed(text) for name, text in run.files.items()}}
-                     for run in runs]}
-    css, scripts = _style(), [script, _asset("playground.js")]
+    data = {"wasm": _packed(code), "margins": asdict(MOVING),
+            "runs": [{"path": run.path, "title": run.title, "host": run.host,
+                      "files": {name: _packed(text) for name, text in run.files.items()}} for run in runs]}
+    css, scripts = _style(), [script, "\n".join([SCRIPT.read_text("utf-8"), _asset("plane.js"), _asset("playground.js")])]
     allowed = " ".join([*map(digest, scripts), "'wasm-unsafe-eval'"])
     parts = {"policy": POLICY.format(scripts=allowed, style=digest(css)), "title": "ridgebench playground", "style": css,
              "data": script_json(data), "library": scripts[0], "script": scripts[1]}

@@ -1,7 +1,8 @@
 """The roofline in numbers, for every picture of it: the limits of its axes, and its roofs as lines in log10 with ridges and bands."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, inf, log10
+from pathlib import Path
 from typing import Iterable, Optional
 
 from ridgebench.data.judged import Roof as Rate
@@ -10,6 +11,7 @@ from ridgebench.data.records import Row
 
 from .axes import Limits
 
+SCRIPT = Path(__file__).with_name("scene.js")  # the same rules, for pages that draw a roofline themselves
 Place = tuple[float, float]  # FLOP/byte and FLOP/s
 _LEAST_DECADES = 2  # of an axis
 
@@ -135,6 +137,7 @@ class _Margins:
 
 REFERENCE = _Margins((0.1, 100.0), (1.0, 2.0), (1.0, 2.0), (1.6, 1.8), (1.6, 1.8))
 LECTURE = _Margins((0.1, 0.1), (1 / 0.9, 1.6), (4.0, 10.0), (1 / 0.8, 1.0), (1.0, 1.0), whole=True)
+MOVING = replace(LECTURE, x=(0.1, 1e4))  # of points that a reader moves: the axes stay as long as they hold them
 
 
 def _hold(*parts: tuple[Iterable[float], tuple[float, float]]) -> Limits:

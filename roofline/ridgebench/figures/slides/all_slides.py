@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from . import (
-    bits_slide, build_up, comparison, counting, deck, energy_slide, ladder, limits_slide, machine_slide, operations_table, step_slides,
-    tokens_slide, training, zones_slide,
+    bits_slide, build_up, comparison, counting, deck, energy_slide, ladder, limits_slide, machine_slide, operations_table, phases_slide,
+    step_slides, tokens_slide, training, zones_slide,
 )  # fmt: skip
 
 
@@ -13,6 +13,6 @@ def all_slides(of: deck.Deck) -> list[deck.Slide]:
     first = [counting.costs(of), operations_table.table(of), operations_table.formulas(of)]
     built = [replace(make(of), follows=index > 0) for index, make in enumerate(build_up.SLIDES)]
     plane = [make(of) for make in (operations_table.answers, tokens_slide.tokens, limits_slide.limits, bits_slide.bits, *comparison.SLIDES)]
-    memory = [make(of) for make in (training.passes, training.state, counting.memory, counting.activations)]
+    memory = [make(of) for make in (training.passes, training.state, counting.memory, counting.activations, phases_slide.peak)]
     return [*first, *built, *plane, *zones_slide.slides(of), *machine_slide.slides(of), *ladder.slides(of), *energy_slide.slides(of),
             *memory, *step_slides.slides(of)]

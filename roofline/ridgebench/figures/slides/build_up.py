@@ -14,6 +14,7 @@ from .panel import Sample
 
 _SIZE = 1.2  # of the sentence over other text
 _LOW = 0.5  # share of the model below which a measured size is said to miss its roof
+_POINTS = ("relu", "gelu", "dot", "matvec")  # operations that are one point each
 _PALE = 0.45  # share of the background in what an earlier slide drew
 
 
@@ -65,6 +66,11 @@ def _known(deck: Deck, op: str) -> Optional[Mark]:
     return next((mark for mark in deck.shown.model if mark.op == op), None)
 
 
+def _shows_measured(deck: Deck, *ops: str) -> bool:
+    """True if a slide with the roof and these operations shows a measurement."""
+    return deck.measured_roof or any(map(deck.measured, ops))
+
+
 def paths(stage: Stage, by_model: list[Mark], measured: list[Mark], new: bool) -> None:
     colour = stage.hue if new else _fade(stage)
     ink = None if new else colour
@@ -114,7 +120,7 @@ def _slope(deck: Deck) -> Slide:
         say(stage, words)
 
     title = f"At {speed}, twice the work per byte is twice the speed"
-    return Slide("bandwidth", title, words, [f"bandwidth {speed}"], info(deck), 3, draw)
+    return Slide("bandwidth", title, words, [f"bandwidth {speed}"], info(deck), 3, draw, measured=deck.measured_roof)
 
 
 def info(deck: Deck) -> str:
@@ -130,7 +136,8 @@ def _flat(deck: Deck) -> Slide:
         drawing.flat(stage.plane, deck.roof, stage.hue)
         say(stage, words)
 
-    return Slide("peak", f"Arithmetic ends at {speed}, a flat roof", words, [f"peak {speed}"], info(deck), 3, draw)
+    return Slide("peak", f"Arithmetic ends at {speed}, a flat roof", words, [f"peak {speed}"], info(deck), 3, draw,
+                 measured=deck.measured_roof)
 
 
 def _roof(deck: Deck) -> Slide:
@@ -145,7 +152,7 @@ def _roof(deck: Deck) -> Slide:
         say(stage, words)
 
     return Slide("roofline", f"Memory limits up to {ridge} FLOP per byte, arithmetic beyond", words, [f"ridge {ridge} FLOP per byte"],
-                 info(deck), 5, draw)
+                 info(deck), 5, draw, measured=deck.measured_roof)
 
 
 def _numbers(deck: Deck, op: str) -> list[str]:
@@ -176,7 +183,7 @@ def _relu(deck: Deck) -> Slide:
 
     title = "ReLU waits for memory" if mark is None or mark.waits else "ReLU waits for arithmetic"
     return Slide("relu", title, " ".join([words, *more]), _numbers(deck, "relu"),
-                 predict(deck, "relu"), 5, draw)
+                 predict(deck, "relu"), 5, draw, measured=_shows_measured(deck, "relu"))
 
 
 def _gelu(deck: Deck) -> Slide:
@@ -194,7 +201,7 @@ def _gelu(deck: Deck) -> Slide:
         _kinds(stage, "gelu", bool(deck.measured("gelu")))
 
     return Slide("gelu", titles.pair_title(pair), words, _numbers(deck, "relu") + _numbers(deck, "gelu"),
-                 predict(deck, "gelu"), 5, draw)
+                 predict(deck, "gelu"), 5, draw, measured=_shows_measured(deck, "relu", "gelu"))
 
 
 def batching(deck: Deck) -> Slide:
@@ -210,13 +217,14 @@ def batching(deck: Deck) -> Slide:
         _ends(stage, deck.batching, "m")
         grown = f"m = {deck.batching[0].size} to {deck.batching[-1].size}"
         rows = f"The path: {grown} rows times a matrix of {deck.depth} × {deck.depth}."
-        say(stage, words, rows, *more)
-        _kinds(stage, "matmul", bool(deck.measured_batching))
+        say(stage, words, rows)
+        _kinds(stage, "matmul", bool(deck.measured_batching) or any(map(deck.measured, _POINTS)))
 
     title = f"Batching climbs the slope: m = {bend} rows reach the ridge" if bend else "Batching climbs the slope"
     return Slide("batching", title, " ".join([words, *more]),
                  _numbers(deck, "dot") + _numbers(deck, "matvec"),
-                 predict(deck, "matmul", model.rows_of(1, deck.depth)), 6, draw)
+                 predict(deck, "matmul", model.rows_of(1, deck.depth)), 6, draw,
+                 measured=_shows_measured(deck, *_POINTS) or bool(deck.measured_batching))
 
 
 def _matmul_title(deck: Deck) -> str:
@@ -243,7 +251,7 @@ def matmul(deck: Deck) -> Slide:
 
     def draw(stage: Stage) -> None:
         ground(stage)
-        points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
+        points(stage, _POINTS, new=False)
         paths(stage, deck.shown.path, deck.shown.measured_path, new=True)
         _ends(stage, shown.path, letter)
         say(stage, words, *more, *seen)
@@ -252,7 +260,7 @@ def matmul(deck: Deck) -> Slide:
     return Slide("matmul", _matmul_title(deck), " ".join([words, *more, *seen]),
                  [f"{letter} = {mark.size}: {digits(mark.intensity)} FLOP per byte, {deck.scene.rate(mark.rate)}"
                   for mark in deck.shown.path],
-                 predict(deck, "matmul", shown.path[-1].shape), 6, draw)
+                 predict(deck, "matmul", shown.path[-1].shape), 6, draw, measured=_shows_measured(deck, *_POINTS) or bool(marks))
 
 
 SLIDES = (_axes, _slope, _flat, _roof, _relu, _gelu, batching, matmul)

@@ -5,7 +5,7 @@ from math import log
 from ridgebench.base.units import digits, rate
 from ridgebench.figures.page import labels
 from ridgebench.figures.page.finding import spoken
-from ridgebench.figures.page.roofs import SAME
+from ridgebench.figures.page.roofs import SAME, lead
 from ridgebench.figures.page.style import DIRECT
 from ridgebench.figures.scene.roofline import Roof
 
@@ -17,6 +17,7 @@ from .panel import Bar
 from .plane import MOST_LABELS
 
 
+_BITS_OF_TF32 = 19  # sign, 8 of the exponent, 10 of the fraction
 _SENTENCE = 8  # lines of text that the slide on formats keeps below the names of its roofs
 
 
@@ -26,26 +27,37 @@ def _spoken(group: Format) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _lead(group: Format) -> str:
-    """The format that gives a group its hue, dash and letter: bf16 where it is in it."""
-    return "bf16" if "bf16" in group.names else group.names[0]
+def _bits(name: str) -> int:
+    """The bits that units multiply in a format: 16 of bf16, 19 of tf32."""
+    return _BITS_OF_TF32 if name.startswith("tf32") else int("".join(filter(str.isdigit, name.partition("_")[0]))[-2:])
 
 
-def _formats_title(shown: list[Format]) -> str:
-    """'fp8 has 30 times the roof of fp32 on the same slope'"""
+def words_of_formats(shown: list[Format]) -> str:
+    """Says what raises the roofs (lowest first): fewer bits, where each higher roof is of formats with fewer bits only."""
+    if len(shown) == 1:
+        return f"Here {_spoken(shown[0])} has the only roof."
+    widths = [[_bits(name) for name in one.names] for one in shown]
+    falling = all(max(after) < min(before) for before, after in zip(widths, widths[1:]))
+    why = "Fewer bits raise the roof of matrix products and move its ridge to the right." if falling else (
+        "The units decide: a format has the roof of the units that multiply it.")
+    return f"{why} The slope stays."
+
+
+def _formats_title(shown: list[Format], about: bool) -> str:
+    """'fp8 has 30 times the roof of fp32 on the same slope'; about that many if the measured roofs are in doubt."""
     low, high = shown[0], shown[-1]
     if len(shown) == 1:
         return f"One roof, for {_spoken(low)}: it bends at {digits(low.roof.ridge)} FLOP per byte"
     more = digits(high.roof.flops_per_s / low.roof.flops_per_s)
-    return f"{_spoken(high)} has {more} times the roof of {_spoken(low)} on the same slope"
+    verb = "have" if "," in _spoken(high) else "has"
+    return f"{_spoken(high)} {verb} {'about ' * about}{more} times the roof of {_spoken(low)} on the same slope"
 
 
 def formats(deck: Deck) -> Slide:
     shown = deck.formats[:MOST_LABELS]
     lines = [f"{_spoken(one)}: {rate(one.roof.flops_per_s, 'FLOP/s')}, ridge {digits(one.roof.ridge)}" for one in shown]
-    words = "Fewer bits raise the roof of matrix products and move its ridge to the right. The slope stays." if len(shown) > 1 else (
-        f"Here {_spoken(shown[0])} has the only roof.")
-    points = _points_of(deck, shown)
+    words = words_of_formats(shown)
+    points, doubt = _points_of(deck, shown), deck.measured_roof and deck.scene.every_doubt
 
     def draw(stage: Stage) -> None:
         drawing.common_slope(stage.plane, [one.roof for one in shown], stage.theme.muted)
@@ -56,7 +68,8 @@ def formats(deck: Deck) -> Slide:
         stage.panel.y = _name_flats(stage, shown)
         build_up.say(stage, words)
 
-    return Slide("formats", _formats_title(shown), words, lines, build_up.info(deck), 5, draw)
+    return Slide("formats", _formats_title(shown, bool(doubt)), words, lines, build_up.info(deck), 5, draw,
+                 measured=deck.measured_roof, every_format=True)
 
 
 def _points_of(deck: Deck, shown: list[Format]) -> list[list[Mark]]:
@@ -65,7 +78,7 @@ def _points_of(deck: Deck, shown: list[Format]) -> list[list[Mark]]:
         return [[] for _ in shown]
     found = []
     for one in shown:
-        name, basis = _lead(one), Basis(one.roof, deck.device.on)
+        name, basis = lead(one.names), Basis(one.roof, deck.device.on)
         ops = [op for op in ("relu", "matmul") if op in scene.usual(name)]
         found.append([model.mark(basis, op, _shape_of(deck, op), name) for op in ops])
     return found
@@ -79,7 +92,7 @@ def _shape_of(deck: Deck, op: str) -> str:
 
 def _draw_format(stage: Stage, group: Format, marks: list[Mark]) -> None:
     """The flat roof of a format in its hue; all formats share the slope."""
-    plane, theme, name = stage.plane, stage.theme, _lead(group)
+    plane, theme, name = stage.plane, stage.theme, lead(group.names)
     drawing.right_of_ridge(plane, group.roof, theme.hue(name), 0.8, theme.dash(name))
     drawing.ridge(plane, group.roof, theme.hue(name))
     for mark in marks:
@@ -95,7 +108,7 @@ def _name_flats(stage: Stage, shown: list[Format]) -> float:
     for one, end, height in zip(shown, ends, heights):
         page.plot([right, right + 0.5 * line], [end, height], color=theme.muted, linewidth=plane.layout.stroke / 6)
         page.text(right + 0.7 * line, height, f"{_spoken(one)}: ridge {digits(one.roof.ridge)}", size=plane.layout.text, va="center",
-                  color=theme.text(_lead(one)), gid=DIRECT)
+                  color=theme.text(lead(one.names)), gid=DIRECT)
     return min(heights) - line
 
 
@@ -141,7 +154,7 @@ def devices(deck: Deck) -> Slide:
             colour = figure.device_hue(index, stage.theme)
             drawing.roof(stage.plane, one.basis.roof, colour, figure.nested(index, len(shown)), figure.DASHES[index])
             drawing.ridge(stage.plane, one.basis.roof, colour)
-            drawing.roofs_beside(stage.plane, one.roofs_beside(False), one.basis.roof, colour)
+            drawing.roofs_beside(stage.plane, one.roofs_beside(False), one.basis.roof, colour, figure.own_flat(one, deck.scene.unit))
             for mark in [mark for mark in one.model if mark.op in ("relu", "gelu")] + one.path[-1:]:
                 drawing.mark(stage.plane, mark, colour, figure.nested(index, len(shown)))
                 if not index:
@@ -151,14 +164,15 @@ def devices(deck: Deck) -> Slide:
         else:
             _ridge_bars(stage, roofs)
 
-    return Slide("devices", _devices_title(roofs), " ".join(told), lines, build_up.info(deck), 4, draw)
+    return Slide("devices", _devices_title(roofs), " ".join(told), lines, build_up.info(deck), 4, draw,
+                 measured=deck.measured_roof)
 
 
 def _ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:
     """The ridges of devices whose roofs lie beyond the axes, as bars."""
     largest = max(roof.ridge for _, roof in roofs)
     stage.panel.text("Ridge, FLOP per byte", weight="bold")
-    stage.panel.bars([Bar(name, roof.ridge / largest, digits(roof.ridge), figure.device_hue(index, stage.theme))
+    stage.panel.bars([Bar(name.removesuffix(" Processor"), roof.ridge / largest, digits(roof.ridge), figure.device_hue(index, stage.theme))
                       for index, (name, roof) in enumerate(roofs)])
 
 

@@ -54,7 +54,8 @@ def costs(deck: Deck) -> Slide:
         panel.text(f"A matrix product that does fewer than {ridge} FLOP for each byte waits for memory.", most=3)
 
     lines = [f"one byte: {byte_text}", f"one FLOP: {flop_text}", f"ratio: {ridge}"]
-    return Slide("costs", f"One byte takes as long as {ridge} FLOP", words, lines, info(deck), 3, draw, axes=False)
+    return Slide("costs", f"One byte takes as long as {ridge} FLOP", words, lines, info(deck), 3, draw, axes=False,
+                 measured=deck.measured_roof)
 
 
 def parts_of(answer: dict) -> list[tuple[str, float]]:

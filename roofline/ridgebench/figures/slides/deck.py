@@ -16,7 +16,7 @@ from ridgebench.figures.scene.roofline import Roof
 
 from . import devices, measured, model, scene
 from .devices import Device
-from .layout import SLIDE, draw_foot, draw_head, new_page
+from .layout import SLIDE, draw_foot, draw_head, new_page, with_foot
 from .model import Basis, Mark
 from .panel import Panel
 from .plane import Plane
@@ -62,11 +62,21 @@ class Deck:
         return self.shown.basis.roof
 
     @property
+    def measured_roof(self) -> bool:
+        """True if that roof was measured: every slide that draws it then shows a measurement."""
+        return self.device.sheet_roof is None
+
+    @property
     def view(self) -> Optional[View]:
         return self.device.view
 
     def measured(self, op: str) -> Optional[Mark]:
         return next((mark for mark in self.shown.points if mark.op == op), None)
+
+    def doubt(self, slide: "Slide") -> str:
+        """What puts the measurements of a slide in doubt; empty if it shows none."""
+        doubt = self.scene.every_doubt if slide.every_format else self.scene.doubt
+        return doubt if slide.measured else ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,8 @@ class Slide:
     axes: bool = True
     own_plane: bool = False  # at the left, with other axes
     follows: bool = False  # it adds to the picture of the slide before it
-
+    measured: bool = False  # it shows what the run measured
+    every_format: bool = False  # of the run in place of the deck's one
 
     @property
     def parted(self) -> bool:
@@ -108,13 +119,12 @@ class Stage:
 
 
 def draw(slide: Slide, deck: Deck, theme: Theme, titled: bool = True) -> Figure:
-    doubt = deck.scene.doubt
-    layout = replace(SLIDE, foot=bool(doubt))
+    layout = with_foot(SLIDE, deck.scene.every_doubt)  # of all slides: their axes are at one place
     figure, page = new_page(layout, theme)
     plane = Plane(figure, page, layout, theme, deck.limits, deck.scene.unit) if slide.axes else None
     if titled:
         draw_head(page, layout, theme, slide.title)
-    draw_foot(page, layout, theme, doubt)
+    draw_foot(page, layout, theme, deck.doubt(slide))
     stage = Stage(deck, theme, figure, page, Panel(page, layout, theme), plane)
     slide.draw(stage)
     if plane:

@@ -45,7 +45,7 @@ def name_flat(plane: Plane, of: Roof, label: str, colour: str, above: bool = Fal
 
 
 def slope(plane: Plane, of: Roof, colour: str) -> None:
-    """Bandwidth alone, up to the upper edge."""
+    """The bandwidth without the peak, up to the upper edge."""
     plane.line(plane.corners(replace(of.lines[0], end=inf)), colour, gid="slope", over=2.4)
 
 
@@ -61,7 +61,7 @@ def right_of_ridge(plane: Plane, of: Roof, colour: str, width: float, dash: Any)
 
 
 def flat(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
-    """The peak alone, from edge to edge."""
+    """The peak without the bandwidth, from edge to edge."""
     plane.line(plane.corners(replace(of.lines[1], start=-inf)), colour, width, dash, "flat", 2.4)
 
 
@@ -109,7 +109,7 @@ def zones(plane: Plane, fast: Roof, slow: Roof, names: tuple[str, str, str]) -> 
 def _name_region(plane: Plane, name: str, left: float, right: float) -> None:
     """The name at the foot of its region; smaller or upright where the region is narrow."""
     layout, bottom = plane.layout, plane.area.bottom
-    gap, wide = 0.3 * layout.line, labels.width(name, layout.text)
+    gap, wide = plane.gap, labels.width(name, layout.text)
     share = min(1.0, max(layout.least / layout.text, (right - left - gap) / wide))
     size, wide, high = share * layout.text, share * wide, share * layout.line
     turned = wide + gap > right - left + 1e-9
@@ -119,8 +119,8 @@ def _name_region(plane: Plane, name: str, left: float, right: float) -> None:
         boxes = [labels.Box(start, bottom + gap, start + high, bottom + gap + wide) for start in starts]
     else:
         starts = [min(max(left + gap, (left + right - wide) / 2), right - wide), left + gap, right - wide - gap]
-        boxes = [labels.Box(start, bottom + rise * high, start + wide, bottom + (rise + 1) * high)
-                 for rise in (0.3, 1.5, 2.7) for start in starts]
+        boxes = [labels.Box(start, low, start + wide, low + high) for low in (bottom + gap + step * 1.2 * high for step in range(3))
+                 for start in starts]
     plane.wish_in(name, boxes, plane.theme.ink, AREA, turned, size)
 
 

@@ -33,9 +33,10 @@ def slides(deck: Deck) -> list[Slide]:
                     for spent, format_ in flops[:_MOST]])
 
     claim = worth or f"A FLOP takes {digits(_PICO * joules)} pJ in {name}"
-    title = "Joules of a FLOP in each format" if deck.scene.doubt else claim
+    title = "Joules of a FLOP in each format" if deck.scene.every_doubt else claim
     lines = [f"{format_}: {digits(_PICO * spent)} pJ a FLOP, {digits(1e-12 / spent)} TFLOP a joule" for spent, format_ in flops]
     lines += [f"a byte of main memory: {digits(_PICO * byte)} pJ"] if byte else []
     say = " ".join(filter(None, (words, more, f"The run recorded {counted(len(flops), 'format')}.",
                                "The power is the whole board's, idle power included.")))
-    return [Slide("energy", title, say, lines, deck.command, 4, draw, axes=False)]
+    return [Slide("energy", title, say, lines, deck.command, 4, draw, axes=False, measured=True,
+                  every_format=True)]

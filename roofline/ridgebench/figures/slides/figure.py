@@ -15,7 +15,7 @@ from ridgebench.figures.page.style import BLUE, GREEN, PURPLE, VERMILLION, Theme
 from ridgebench.figures.scene.roofline import Roof
 
 from . import drawing, titles
-from .layout import LECTURE, PAPER, draw_foot, draw_head, new_page, scaled
+from .layout import LECTURE, PAPER, draw_foot, draw_head, new_page, scaled, with_foot
 from .model import Mark
 from .panel import Bar, Panel, Sample
 from .plane import Plane, spare_width
@@ -59,12 +59,13 @@ def _subtitle(scene: Scene) -> str:
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
-    layout = replace(scaled(PAPER if paper else LECTURE, scale), foot=bool(scene.doubt))
+    doubt = scene.doubt if scene.measured else ""
+    layout = with_foot(scaled(PAPER if paper else LECTURE, scale), doubt)
     if layout.panel:
         layout = replace(layout, panel=layout.panel + spare_width(layout, limits(scene), _EMPTY))
     figure, page = new_page(layout, theme)
     draw_head(page, layout, theme, titles.finding(scene, layout), _subtitle(scene))
-    draw_foot(page, layout, theme, scene.doubt)
+    draw_foot(page, layout, theme, doubt)
     plane = Plane(figure, page, layout, theme, limits(scene), scene.unit)
     alone = len(scene.shown) == 1
     for index, shown in enumerate(scene.shown):

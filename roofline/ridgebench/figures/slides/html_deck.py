@@ -12,6 +12,7 @@ from matplotlib.font_manager import FontProperties, findfont
 
 from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.workers import in_parallel
+from ridgebench.figures.page.doubt import DOUBT
 from ridgebench.figures.page.drawing import drawn, drawing
 from ridgebench.figures.page.language import ENGLISH, LATIN, chinese_family, for_script, said, spoken_language
 from ridgebench.figures.page.style import THEMES, Theme
@@ -94,7 +95,7 @@ def _step(of: Deck, slide: Slide, name: str, drawn_as: dict[str, str]) -> str:
     """One step: its title, its picture in each theme, its notes."""
     pictures = [f'<div class="picture {theme}">{svg}{_beside(f"{theme}-{name}") if slide.parted else ""}</div>'
                 for theme, svg in drawn_as.items()]
-    doubt = f'<p class="doubt">{escape(said(of.scene.doubt))}</p>' if of.scene.doubt else ""
+    doubt = f'<p class="doubt">{escape(said(of.doubt(slide)))}</p>' if of.doubt(slide) else ""
     kind = "step plane" if slide.parted else "step"
     return (f'<article class="{kind}" id="{name}" data-minutes="{slide.minutes}"><h2>{escape(said(slide.title))}</h2>'
             f'{"".join(pictures)}{doubt}{_notes(slide)}</article>')
@@ -122,16 +123,6 @@ def _faces(text: str) -> str:
     return "\n".join(_face(name, family, weight, text) for name, family in families for weight in _WEIGHTS)
 
 
-def _simplified(path: str) -> int:
-    """The number of the face with simplified characters in a file of several fonts; -1 for a file of one."""
-    from fontTools.ttLib import TTCollection
-
-    if not path.endswith(".ttc"):
-        return -1
-    with TTCollection(path, lazy=True) as faces:
-        return next((number for number, face in enumerate(faces) if face["name"].getDebugName(1).endswith(" SC")), 0)
-
-
 def _face(name: str, family: str, weight: str, text: str) -> str:
     """The rule of one font, which the page calls `name`."""
     from fontTools import subset  # takes half a second to load
@@ -139,7 +130,7 @@ def _face(name: str, family: str, weight: str, text: str) -> str:
     options = subset.Options(flavor="woff", hinting=False, layout_features=[], name_IDs=[0, 1, 2, 13, 14],
                              drop_tables=[*subset.Options().drop_tables, "FFTM"], recalc_timestamp=False)
     path = findfont(FontProperties(family=family, weight=weight))
-    options.font_number = _simplified(path)
+    options.font_number = 0 if path.endswith(".ttc") else -1  # of several faces the one that Matplotlib reads
     font, file = subset.load_font(path, options), io.BytesIO()
     cutter = subset.Subsetter(options)
     cutter.populate(text=text)
@@ -163,7 +154,8 @@ def _style(themes: Sequence[str], text: str) -> str:
                   ".picture.light{display:none}.picture.dark{display:block!important}}"]
         rules.append(".picture.dark{display:none}")
     plane, head = _split(), _head()
-    rules.append(f"@media screen and (max-width:640px){{.whole{{width:100%;margin-top:{-100 * head / width:.2f}%}}"
+    # A narrow window has the picture in two pieces, which would cut the lines on a doubt: they are text below it there.
+    rules.append(f"@media screen and (max-width:640px){{[id$='-{DOUBT}']{{display:none}}.whole{{width:100%;margin-top:{-100 * head / width:.2f}%}}"
                  f".plane .whole{{width:{100 * width / plane:.2f}%;margin-top:{-100 * head / plane:.2f}%}}}}")
     return "\n".join([*rules, _asset("deck.css")])
 

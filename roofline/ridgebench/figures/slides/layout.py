@@ -14,7 +14,8 @@ _POINTS = 72.0  # per inch
 _LEADING = 1.38  # height of a line over the size of its text
 _LARGEST_TITLE = 1.3  # scale of the title's text
 WIDEST_TICK = "10,000"
-_FOOT = 1.35  # lines of text from the last line to what is above it
+_FOOT_GAP = 0.35  # lines of text between the foot and what is above it
+_FOOT_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Layout:
     margin: float
     panel: float
     stroke: float  # points, of a roof
-    foot: bool = False  # whether the last line says what puts the run in doubt
+    foot: int = 0  # last lines, which say what puts the run in doubt
 
     @property
     def line(self) -> float:
@@ -45,7 +46,7 @@ class Layout:
     @property
     def floor(self) -> float:
         """The lower end of the plane's numbers and of the panel."""
-        return self.margin + (_FOOT * self.line if self.foot else 0.0)
+        return self.margin + ((self.foot + _FOOT_GAP) * self.line if self.foot else 0.0)
 
     @property
     def bottom(self) -> float:
@@ -110,11 +111,20 @@ def title_size(layout: Layout, title: str) -> float:
     return _title_lines(layout, title)[0]
 
 
+def _foot_lines(layout: Layout, doubt: str) -> list[str]:
+    return labels.wrap(doubt, layout.text, layout.width - 2 * layout.margin, _FOOT_LINES) if doubt else []
+
+
+def with_foot(layout: Layout, doubt: str) -> Layout:
+    """The layout with as many last lines as the doubt needs."""
+    return replace(layout, foot=len(_foot_lines(layout, doubt)))
+
+
 def draw_foot(page: Axes, layout: Layout, theme: Theme, doubt: str) -> None:
-    """Writes what puts the run in doubt, in the last line."""
-    if layout.foot and doubt:
-        text = labels.fit(doubt, layout.text, layout.width - 2 * layout.margin)
-        page.text(layout.margin, layout.margin, text, size=layout.text, color=theme.ink, va="bottom", gid=DOUBT)
+    """Writes what puts the run in doubt, in the last lines of a layout of with_foot()."""
+    lines = _foot_lines(layout, doubt)
+    for below, text in zip(reversed(range(len(lines))), lines):
+        page.text(layout.margin, layout.margin + below * layout.line, text, size=layout.text, color=theme.ink, va="bottom", gid=DOUBT)
 
 
 def draw_head(page: Axes, layout: Layout, theme: Theme, title: str, subtitle: str = "") -> None:

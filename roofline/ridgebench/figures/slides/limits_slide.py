@@ -109,7 +109,7 @@ def _from_run(deck: Deck) -> Slide:
 
     numbers = [f"{name}, {who}: {text}" for name, both in pairs for who, _, text in both] + [words, *said]
     return Slide("limits", _run_title(deck, roof.flops_per_s / sheet.flops_per_s), words, numbers, build_up.info(deck), 5, draw,
-                 axes=False)
+                 axes=False, measured=True)
 
 
 def _of_host(deck: Deck) -> Slide:
@@ -124,7 +124,7 @@ def _of_host(deck: Deck) -> Slide:
         build_up.say(stage, words)
 
     title = f"No data sheet, but roofs: {deck.scene.rate(roof.flops_per_s)} and {rate(roof.bytes_per_s, 'B/s')} were reached"
-    return Slide("limits", title, words, [words], build_up.info(deck), 3, draw)
+    return Slide("limits", title, words, [words], build_up.info(deck), 3, draw, measured=True)
 
 
 def limits(deck: Deck) -> Slide:

@@ -74,7 +74,7 @@ def slides(deck: Deck) -> list[Slide]:
     last = both[-1].there
     command = f"ridgebench predict {last.op} {last.shape} --format {deck.scene.format} --on {_OTHER}"
     return [Slide("machine", _title(deck, here, there, other.name), words, lines, command, 4, draw, axes=False,
-                  own_plane=True)]
+                  own_plane=True, measured=True)]
 
 
 def _draw(stage: Stage, both: Scene) -> None:

@@ -50,7 +50,7 @@ class Basis:
 
     roof: Roof
     on: Optional[str] = None
-    view: Optional[View] = None  # of the format alone
+    view: Optional[View] = None  # only of the format
 
     def limit(self, op: str, written: Optional[float] = None) -> Roof:
         """The roof of an operation at any size: that of the row with the most similar traffic."""

@@ -16,7 +16,7 @@ from .model import Mark
 _LONG = 1 << 20  # a size from here on is written by a power of two or of ten
 _HEAD = ("operation", "size", "FLOPs", "", "bytes", "FLOP per byte", "limit")
 # Where each column lies, as a share of the slide's width, and which side of it.
-_COLUMNS = ((0.0, "left"), (0.145, "left"), (0.29, "left"), (0.53, "right"), (0.655, "right"), (0.86, "right"), (1.0, "right"))
+_COLUMNS = ((0.0, "left"), (0.15, "left"), (0.293, "left"), (0.522, "right"), (0.652, "right"), (0.86, "right"), (1.0, "right"))
 
 _FORMULA_HEAD = ("operation", "FLOPs", "bytes", "FLOP per byte")
 _FORMULA_COLUMNS = ((0.0, "left"), (0.4, "right"), (0.66, "right"), (1.0, "right"))
@@ -178,4 +178,4 @@ def answers(deck: Deck) -> Slide:
     return Slide("answers", _answers_title(_marks(deck)), words,
                  [f"{line[0]}: {line[5]} FLOP per byte, limited by {line[6]}" for line in lines],
                  f"ridgebench predict table --on {deck.source} --format {deck.scene.format}", 3,
-                 lambda stage: _draw_table(stage, words, lines), axes=False)
+                 lambda stage: _draw_table(stage, words, lines), axes=False, measured=deck.measured_roof)

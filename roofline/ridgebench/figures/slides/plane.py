@@ -24,8 +24,9 @@ AREA = "region"  # group id of a region's name
 MOST_LABELS = 6
 _HEADROOM = 1.7  # lines of text above the highest roof, for the value of its ridge
 _LAST_TICK = 4  # power of ten: wider numbers would touch, and no operation of the lecture lies beyond
+_GAP = 0.3  # lines of text between two labels in one line, and between a label and an axis
 _LEAD = 0.45  # lines of text between a label and its point from which a thin line joins both
-_FAR = (1.0, 1.8, 2.8)  # distances of a label from its point, in gaps
+_FAR = (1.0, 1.8, 2.8, 4.2)  # distances of a label from its point, in gaps
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Plane:
     def __post_init__(self) -> None:
         layout = self.layout
         self.area = labels.Box(layout.left, layout.bottom, layout.right, layout.top)
-        self.obstacles = labels.Obstacles(self.area)
+        self.gap = _GAP * layout.line
+        self.obstacles = labels.Obstacles(self.area, self.gap)
         self.decade = _decade(layout, self.limits)
         self.x = filled(self.limits[0], layout.plane_width, self.decade)
         self.y = filled(self.limits[1], layout.plane_height, self.decade)
@@ -199,7 +201,8 @@ class Plane:
 
     def inside(self, box: labels.Box) -> labels.Box:
         """The box, moved sideways into the plane."""
-        moved = max(self.area.left - box.left, 0.0) + min(self.area.right - box.right, 0.0)
+        room = self.obstacles.room
+        moved = max(room.left - box.left, 0.0) + min(room.right - box.right, 0.0)
         return labels.Box(box.left + moved, box.bottom, box.right + moved, box.top)
 
     def place_labels(self) -> None:
@@ -237,5 +240,4 @@ class Plane:
         middle = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
         self.page.text(*middle, wish.text, size=wish.size or self.layout.text, color=wish.colour, ha="center", va="center",
                        rotation=90 if wish.turned else 0, gid=wish.gid, bbox=patch, zorder=6)
-        gap = 0.3 * self.layout.line  # two texts in one line stay apart
-        self.obstacles.add(labels.Box(box.left - gap, box.bottom, box.right + gap, box.top))
+        self.obstacles.add(labels.Box(box.left - self.gap, box.bottom, box.right + self.gap, box.top))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Iterable, Optional
 
 from ridgebench.base.files import ResultsError
-from ridgebench.base.units import digits
+from ridgebench.base.units import rate_in
 from ridgebench.data.data_sheets import find_sheet
 from ridgebench.data.view import View
 from ridgebench.figures.page.doubt import doubt
@@ -56,10 +56,20 @@ class Scene:
         return self.shown[0]
 
     @property
+    def measured(self) -> bool:
+        """True if it has a measured roof or point."""
+        return any(one.device.measured_roof or any(mark.measured for mark in one.marks) for one in self.shown)
+
+    @property
     def doubt(self) -> str:
         """The doubts on the run's rows in this format; empty without a run."""
         view = self.first.device.view
         return doubt(view.only(self.format)) if view else ""
+
+    @property
+    def every_doubt(self) -> str:
+        """The doubts on the rows of all formats."""
+        return doubt(self.first.device.view) if self.first.device.view else ""
 
     @property
     def unit(self) -> tuple[str, float]:
@@ -68,8 +78,7 @@ class Scene:
 
     def rate(self, flops_per_s: float) -> str:
         """A rate in the unit of the axis: 0.838 TFLOP/s."""
-        name, scale = self.unit
-        return f"{digits(flops_per_s / scale)} {name}"
+        return rate_in(flops_per_s, self.unit[1], "FLOP/s")
 
     @property
     def roofs(self) -> list[Roof]:
@@ -96,7 +105,7 @@ def open_devices(view: Optional[View], names: list[str], format_: Optional[str])
 
 
 def usual(format_: str) -> tuple[str, ...]:
-    """The operations of the lecture that have a format: tf32 is matmul's alone."""
+    """The operations of the lecture that have a format: only matmul has tf32."""
     return DEFAULT_OPERATIONS if not format_.startswith("tf32") else (_PATH,)
 
 

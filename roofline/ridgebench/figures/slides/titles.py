@@ -1,5 +1,6 @@
 """Titles of the lecture figure: findings of the best verified rows, or of the model."""
 
+from dataclasses import replace
 from typing import Optional
 
 from ridgebench.base.units import digits, enumerate_words, percent, rate
@@ -11,7 +12,7 @@ from .layout import Layout, fits
 from .model import Mark
 from .scene import Scene, Shown
 
-_SAME = 0.1  # times that differ by less are called the same
+_SAME = 0.03  # times that differ by less are called the same, where memory limits both: about the spread of samples
 
 
 def durations(values: list[float]) -> list[str]:
@@ -29,15 +30,26 @@ def duration(seconds: float) -> str:
 
 
 def times(shown: Shown, format_: str) -> Optional[tuple[Mark, Mark]]:
-    """ReLU and GeLU at one size, where both are shown: measured where the run has both, else by the model."""
+    """ReLU and GeLU at one size, where both are shown: measured where the run has both, else by the model.
+
+    Measured ones have the limits of the model, which say whether memory limits them.
+    """
     found = {mark.op: mark for mark in shown.model}
     if not {"relu", "gelu"} <= set(found):
         return None
     view = shown.device.view
     rows = measured.pair(view, format_) if view else None
     if rows and all(view.may_head(row) and not view.unsettled(row) for row in rows):
-        return measured.mark_of(rows[0], view), measured.mark_of(rows[1], view)
+        relu, gelu = (replace(measured.mark_of(row, view), limit=found[row.op].limit) for row in rows)
+        return relu, gelu
     return found["relu"], found["gelu"]
+
+
+def _longer(pair: tuple[Mark, Mark]) -> float:
+    """The time of GeLU over the time of ReLU, of the same bytes; 1.0 where memory limits GeLU too and both are the same."""
+    relu, gelu = pair
+    longer = gelu.seconds / relu.seconds
+    return 1.0 if gelu.waits and abs(longer - 1) < _SAME else longer
 
 
 def _pair_finding(shown: Shown, format_: str) -> str:
@@ -46,8 +58,8 @@ def _pair_finding(shown: Shown, format_: str) -> str:
     if pair is None or not pair[0].measured:
         return ""
     relu, gelu = pair
-    work, longer = gelu.flops / relu.flops, gelu.seconds / relu.seconds
-    if abs(longer - 1) <= _SAME:
+    work, longer = gelu.flops / relu.flops, _longer(pair)
+    if longer == 1.0:
         return f"GeLU does {digits(work)} times the work of ReLU in the same time"
     return f"GeLU does {digits(work)} times the work of ReLU in {digits(longer)} times the time"
 
@@ -55,16 +67,15 @@ def _pair_finding(shown: Shown, format_: str) -> str:
 def pair_title(pair: Optional[tuple[Mark, Mark]]) -> str:
     if pair is None:
         return "GeLU lies higher on the same slope"
-    longer, work = pair[1].seconds / pair[0].seconds, digits(pair[1].flops / pair[0].flops)
-    same = abs(longer - 1) <= _SAME
-    return f"GeLU: {work} times the work, {'the same' if same else digits(longer) + ' times the'} time"
+    longer, work = _longer(pair), digits(pair[1].flops / pair[0].flops)
+    return f"GeLU: {work} times the work, {'the same' if longer == 1.0 else digits(longer) + ' times the'} time"
 
 
 def pair_words(pair: Optional[tuple[Mark, Mark]]) -> str:
     """The finding on the times of ReLU and GeLU."""
     same = "GeLU moves the same bytes as ReLU."
-    longer = pair[1].seconds / pair[0].seconds if pair else 1.0
-    if longer <= 1 + _SAME:
+    longer = _longer(pair) if pair else 1.0
+    if longer <= 1.0:
         return f"{same} Its arithmetic runs while the bytes arrive."
     return f"{same} Here its arithmetic takes longer than the bytes, so it takes {digits(longer)} times as long."
 

@@ -8,7 +8,7 @@ from ridgebench.base.units import digits, rate
 from ridgebench.data.data_sheets import find_sheet
 from ridgebench.data.program import ask
 from ridgebench.figures.page import labels
-from ridgebench.figures.page.style import readable
+from ridgebench.figures.page.style import Theme, readable
 
 from .counting import LARGE, precision_of, wide
 from .deck import COMPARED, Deck, Slide, Stage
@@ -31,6 +31,10 @@ class _Curve:
     @property
     def name(self) -> str:
         return f"{' or '.join(self.weights)} weights"
+
+    def hue(self, theme: Theme) -> str:
+        """The colour of the format of the weights, as in every figure."""
+        return theme.hue(self.weights[0])
 
 
 def _products(on: str, format_: str, weights: str, tokens: list[int]) -> list[dict]:
@@ -113,9 +117,9 @@ def _draw(stage: Stage, curves: list[_Curve]) -> None:
     box = (left / layout.width, low / layout.height, (right - left) / layout.width, (panel.y - low) / layout.height)
     axes = stage.figure.add_axes(box, zorder=1)
     axes.set(xscale="log", yscale="log", xlim=(1, _MOST), ylim=(least, top))
-    colours = (stage.hue, theme.ink, theme.muted)
     last = max(curve.bend or 0 for curve in curves)
-    for curve, colour, dash in zip(curves, colours, ("solid", (0, (4, 1.5)), (0, (1, 1)))):
+    for curve, dash in zip(curves, ("solid", (0, (4, 1.5)), (0, (1, 1)))):
+        colour = curve.hue(theme)
         axes.plot(*zip(*curve.points), color=colour, linewidth=layout.stroke, linestyle=dash, clip_on=False, zorder=3)
         if curve.bend:
             axes.plot([curve.bend] * 2, [least, top], color=colour, linewidth=layout.stroke / 4, linestyle=(0, (3, 2)))
@@ -137,7 +141,7 @@ def _draw(stage: Stage, curves: list[_Curve]) -> None:
 def _name(stage: Stage, curves: list[_Curve], ends: list[float], left: float) -> None:
     """Names the curves left of their first points, apart from one another."""
     heights = labels.spread(ends, 1.15 * LARGE.line, stage.panel.box.bottom, stage.panel.y)
-    for curve, end, height, colour in zip(curves, ends, heights, (stage.hue, stage.theme.ink, stage.theme.muted)):
+    for curve, end, height in zip(curves, ends, heights):
         stage.page.plot([left - 0.3, left - 0.06], [height, end], color=stage.theme.muted, linewidth=stage.panel.layout.stroke / 6)
         stage.page.text(left - 0.38, height, curve.name, size=LARGE.text, ha="right", va="center",
-                        color=readable(colour, stage.theme.ink, stage.theme.background))
+                        color=readable(curve.hue(stage.theme), stage.theme.ink, stage.theme.background))

@@ -8,7 +8,8 @@ from matplotlib.patches import Rectangle
 from ridgebench.data.program import ask
 from ridgebench.data.program import predict as ask_predict
 from ridgebench.figures.page import labels
-from ridgebench.figures.page.style import BLUE, GREEN, VERMILLION, blend
+from ridgebench.figures.page.step import COLOUR_OF_KIND
+from ridgebench.figures.page.style import blend
 
 from .counting import LARGE, parts_of, precision_of, wide
 from .deck import COMPARED, Deck, Slide, Stage
@@ -21,7 +22,8 @@ _PRODUCTS = (
     ("backward", "the gradient of the inputs X", (_TOKENS, _IN, _OUT), "nn"),
     ("backward", "the gradient of the weights W", (_OUT, _IN, _TOKENS), "tn"),
 )
-_HUES = {"forward": BLUE, "backward": VERMILLION, "step": GREEN}
+# The colour of each pass is the one of what it makes or reads in the figures of memory.
+_HUES = {"forward": COLOUR_OF_KIND["parameters"], "backward": COLOUR_OF_KIND["gradients"], "step": COLOUR_OF_KIND["optimizer"]}
 _ONE_STATE, _STATES = "momentum", ("m", "v")  # an optimizer with one state; the names of AdamW's
 _PALE = 0.75
 

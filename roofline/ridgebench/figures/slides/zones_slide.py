@@ -11,6 +11,7 @@ from .deck import Deck, Slide, Stage
 
 _LINKS = ("nvlink4", "pcie5x16", "ethernet-100g")  # the first that is slow enough is shown
 _APART = 3.0  # how many times as fast the memory is at least
+_ALONG = 0.75  # share of the memory's slope, from its left end, at which its name is: above it; the name of the link is far below
 _SPARE = 0.15  # decades right of the ridge of the link
 
 
@@ -36,16 +37,17 @@ def slides(deck: Deck) -> list[Slide]:
     zones = [f"Up to {near} FLOP per byte both are too slow.", f"From {near} to {far} only the link is.", "Beyond, arithmetic is the limit."]
 
     def draw(stage: Stage) -> None:
-        drawing.zones(stage.plane, deck.roof, link, ("memory and link", "link only", "arithmetic"))
+        drawing.zones(stage.plane, deck.roof, link, ("both", "link only", "arithmetic"))
         drawing.roof(stage.plane, deck.roof, stage.hue)
         drawing.roof(stage.plane, link, stage.theme.ink, 0.7, (0, (4, 1.5)))
         drawing.ridge(stage.plane, deck.roof, stage.hue, f"ridge {near}")
         drawing.ridge(stage.plane, link, stage.theme.ink, far)
-        middle = stage.plane.ends()[0] ** 0.4 * deck.roof.ridge**0.6
-        for text, roof in (("own memory", deck.roof), (name, link)):
-            stage.plane.wish(text, middle, roof.at(middle), stage.theme.ink)
+        for text, roof, share in (("own memory", deck.roof, _ALONG), (name, link, 1 - _ALONG)):
+            along = stage.plane.ends()[0] ** (1 - share) * roof.ridge**share
+            stage.plane.wish(text, along, roof.at(along), stage.theme.ink)
         build_up.say(stage, words, *zones)
 
     title = f"From {near} to {far} FLOP per byte only {name} is too slow"
     lines = [f"memory: {rate(deck.roof.bytes_per_s, 'B/s')}, ridge {near}", f"{name}: {rate(link.bytes_per_s, 'B/s')}, ridge {far}"]
-    return [Slide("zones", title, f"{words} {' '.join(zones)}", lines, f"ridgebench plan transfer --bytes 1G --link {name}", 3, draw)]
+    return [Slide("zones", title, f"{words} {' '.join(zones)}", lines, f"ridgebench plan transfer --bytes 1G --link {name}", 3, draw,
+                  measured=deck.measured_roof)]

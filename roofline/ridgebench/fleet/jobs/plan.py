@@ -4,7 +4,7 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ridgebench.base.command_line import OK, USAGE, CommandError
+from ridgebench.base.command_line import OK, USAGE, CommandError, number_within
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
 from ridgebench.data import program
@@ -18,10 +18,10 @@ from .suites import OWN, SUITES
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="a node or a range gn[1-4] a line, with its number of GPUs; default: sinfo")
     parser.add_argument("--partition", default="", metavar="PARTITION", help="only the nodes of this partition of Slurm")
-    parser.add_argument("--gpus", type=int, metavar="N", help="GPUs of a node, where the file does not say it, or in place of Slurm's Gres")
+    parser.add_argument("--gpus", type=number_within(1, manifests.MOST_GPUS, int), metavar="N", help="GPUs of a node, where the file does not say it, or in place of Slurm's Gres")
     parser.add_argument("--suite", choices=list(SUITES), default="quick", help="the rows to measure; default: quick")
     parser.add_argument("--out", type=Path, required=True, metavar="FLEET", help="folder of the fleet, on a file system that all nodes share")
-    parser.add_argument("--limit", type=float, metavar="SECONDS", help="when a node's job kills the command; default: by suite")
+    parser.add_argument("--limit", type=number_within(1, 1e6), metavar="SECONDS", help="when a node's job kills the command; default: by suite")
     parser.add_argument("words", nargs="*", metavar="ARGUMENT", help="after --: arguments of `ridgebench run` in place of the suite's")
 
 
@@ -39,14 +39,10 @@ def _require_words(words: list[str]) -> None:
 
 def _make(options: argparse.Namespace, now: datetime) -> manifests.Manifest:
     """The manifest that the options describe. Raises CommandError."""
-    if options.gpus is not None and not 1 <= options.gpus <= manifests.MOST_GPUS:
-        raise CommandError(f"--gpus {options.gpus}; allowed: 1 to {manifests.MOST_GPUS}")
     if options.nodes is not None and options.partition:
         raise CommandError("--partition asks Slurm, and --nodes does not; allowed: one of them")
     suite = SUITES[options.suite]
     limit = suite.limit_s if options.limit is None else options.limit
-    if not 1 <= limit <= 1e6:
-        raise CommandError(f"--limit {limit}; allowed: 1 to 1e6 seconds")
     taken = [word for word in options.words if word.split("=")[0] in ("--out", "--concurrent", "--resume")]
     if taken:
         raise CommandError(f"{taken[0]} belongs to the job of a node; allowed: other arguments of `ridgebench run`")

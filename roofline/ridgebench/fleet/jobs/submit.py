@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ridgebench.base.children import completed
 from ridgebench.base.command_line import OK, CommandError
-from ridgebench.base.files import ResultsError, parse_json, read, write_at_once
+from ridgebench.base.files import ResultsError, parse_json, read, real, write_at_once
 from ridgebench.base.interruption import held
 from ridgebench.base.text import one_line
 from ridgebench.base.units import counted
@@ -153,7 +153,7 @@ def _run_together(fleet: Path, words: list[str], tasks: list[_Task]) -> int:
 
 
 def main(options: argparse.Namespace) -> int:
-    fleet = options.fleet.resolve()
+    fleet = real(options.fleet)
     manifest = manifests.load(fleet)
     if manifest is None:
         raise CommandError(f"{options.fleet}: holds no {manifests.NAME}; allowed: a folder that `ridgebench fleet plan` made")

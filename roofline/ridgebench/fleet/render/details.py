@@ -69,6 +69,25 @@ def _detail(assessment: Assessment, verdict: Verdict, mark: Mark) -> _Detail:
     )
 
 
+SOAK_HEAD = ("GPU", "state", "minutes", "compared", "kernel or pattern", "mismatches", "wrong bits", "SM", "phases", "folder")
+
+
+def soak_lines(assessment: Assessment) -> list[tuple[str, ...]]:
+    """A line for each soak, and for each kernel or pattern of it with wrong bits."""
+    lines = []
+    for soak in assessment.soaks:
+        minutes = UNKNOWN if soak.elapsed_s is None or soak.planned_s is None else f"{soak.elapsed_s / 60:.3g} of {soak.planned_s / 60:.3g}"
+        size = UNKNOWN if soak.bytes is None else units.rate(soak.bytes, "B")
+        head = (f"{soak.node} {soak.device}", soak.state, minutes, size)
+        for one in soak.errors:
+            phases = ", ".join(f"{name} {number:,}" for name, number in one.phases)
+            wrong_units = ", ".join(map(str, one.units)) or UNKNOWN
+            lines.append((*head, one.id, f"{one.mismatches:,}", f"{one.bits:,}", wrong_units, phases or UNKNOWN, soak.folder))
+        if not soak.errors:
+            lines.append((*head, "", *("0" if soak.bytes is not None else UNKNOWN,) * 2, "", "", soak.folder))
+    return lines
+
+
 def details(assessment: Assessment, most: int) -> list[_Detail]:
     """The slow and the fast GPUs, lowest first, at most `most`."""
     marked = [(verdict, verdict.slow[0]) for verdict in assessment.verdicts if verdict.slow]

@@ -4,10 +4,11 @@ import math
 from typing import Any, Optional
 
 from ridgebench.base.text import one_line
-from ridgebench.fleet import findings as found
+from ridgebench.fleet import findings
 from ridgebench.fleet.judge import Assessment
 from ridgebench.fleet.manifest import text_of
 from ridgebench.fleet.matrix import Group
+from ridgebench.fleet.soaks import Soak
 from ridgebench.fleet.states import Mark, Verdict, code_of
 
 _SCHEMA = "urn:ridgebench:fleet_report:1"
@@ -38,10 +39,21 @@ def _gpu(assessment: Assessment, verdict: Verdict) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _finding(one: found.Finding) -> dict[str, Any]:
+def _finding(one: findings.Finding) -> dict[str, Any]:
     return {
         "severity": one.severity, "state": one.state, "node": one.node or None, "indexes": list(one.indexes),
         "whole_node": one.whole, "reason": one.reason, "next": one.next or None,
+    }  # fmt: skip
+
+
+def _soak(one: Soak) -> dict[str, Any]:
+    """The keys in the order of Soak, with its sums in place of what follows from them."""
+    errors = [{**vars(each), "units": list(each.units), "phases": dict(each.phases)} for each in one.errors]
+    return {
+        "node": one.node, "index": one.index, "device": one.device, "uuid_hash": one.uuid_hash, "model": one.model,
+        "folder": one.folder, "state": one.state, "severity": one.severity, "exit_code": one.code, "reason": one.reason or None,
+        "planned_s": one.planned_s, "elapsed_s": one.elapsed_s, "bytes": one.bytes, "mismatches": one.mismatches,
+        "bits": one.bits, "errors": errors, "faults": list(one.faults), "left_out": list(one.left_out),
     }  # fmt: skip
 
 
@@ -51,7 +63,7 @@ def _rows(assessment: Assessment, number: int, group: Group) -> list[dict[str, A
     return [
         {
             "group": number, "pass": column.pass_, "row": column.row, "unit": column.unit, "per_clock": column.per_clock,
-            "gpus": int(parts.count[n]), "median": known(float(found.median_rate(assessment, group, n))),
+            "gpus": int(parts.count[n]), "median": known(float(findings.median_rate(assessment, group, n))),
             "spread": known(float(parts.own[n])), "z_limit": known(float(parts.limit[n])), "slow_below": known(float(parts.cut[n])),
         }
         for n, column in enumerate(assessment.columns)
@@ -60,7 +72,7 @@ def _rows(assessment: Assessment, number: int, group: Group) -> list[dict[str, A
 
 def document(assessment: Assessment) -> dict[str, Any]:
     """Only what the files say: two calls make the same text."""
-    measured, expected = found.coverage(assessment)
+    measured, expected = findings.coverage(assessment)
     manifest, own = assessment.fleet.manifest, assessment.expected
     return {
         "schema": _SCHEMA,
@@ -68,11 +80,11 @@ def document(assessment: Assessment) -> dict[str, Any]:
         "planned": text_of(manifest.planned) if manifest else None,
         "suite": manifest.suite if manifest else None,
         "exit_code": assessment.code,
-        "title": found.title(assessment),
+        "title": findings.title(assessment),
         "coverage": {"measured": measured, "expected": expected},
-        "states": found.counts(assessment),
-        "flagged": found.flagged(assessment),
-        "findings": [_finding(one) for one in found.findings(assessment)],
+        "states": findings.counts(assessment),
+        "flagged": findings.flagged(assessment),
+        "findings": [_finding(one) for one in findings.findings(assessment)],
         "groups": [
             {"gpus": len(group.members), "judged": group.columns is not None, "differs": list(group.differs)}
             for group in assessment.groups
@@ -85,7 +97,8 @@ def document(assessment: Assessment) -> dict[str, Any]:
         },
         "differences": [
             {"key": key, "values": [{"value": one.value, "gpus": one.gpus, "nodes": one.nodes} for one in values]}
-            for key, values in found.differences(assessment).items()
+            for key, values in findings.differences(assessment).items()
         ],
         "gpus": [_gpu(assessment, verdict) for verdict in assessment.verdicts],
+        "soaks": [_soak(one) for one in assessment.soaks],
     }  # fmt: skip

@@ -9,7 +9,7 @@ from ridgebench.base.command_line import CommandError, code_of, what_failed
 from ridgebench.base.files import output_folder, write_at_once
 from ridgebench.base.printers import aligned, json_text
 from ridgebench.base.text import one_line
-from ridgebench.fleet import findings as found
+from ridgebench.fleet import findings
 from ridgebench.fleet.judge import Assessment
 from ridgebench.fleet.places import REPORT
 
@@ -48,13 +48,14 @@ def write_all(assessment: Assessment, out: Optional[Path]) -> tuple[Path, str]:
 
 def summary(assessment: Assessment, folder: Path) -> str:
     """One screen: the title, what to do, what the report can see."""
-    every = found.findings(assessment)
-    lines = [found.title(assessment), found.coverage_text(assessment)]
+    every = findings.findings(assessment)
+    lines = [findings.title(assessment), findings.coverage_text(assessment)]
+    lines += [findings.soaks_text(assessment.soaks)] if assessment.soaks else []
     table = aligned([[one.severity, one.state, f"{one.where}: {one.reason}"] for one in every[:_MOST_LINES]])
     for one, line in zip(every, table):
         lines.append(one_line(line))
         lines += [one_line(f"     > {one.next}")] if one.next else []
     lines += [one_line(f"{len(every) - _MOST_LINES} more: see {folder / 'report.md'}")] if len(every) > _MOST_LINES else []
-    whole = " ".join(found.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign
+    whole = " ".join(findings.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign
     sight = textwrap.fill(whole, _COLUMNS).replace("\u00a0", " ")
     return "\n".join([*lines, sight, one_line(f"report: {folder / 'report.html'}")]) + "\n"

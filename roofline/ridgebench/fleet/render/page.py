@@ -7,7 +7,7 @@ from pathlib import Path
 from ridgebench.base.html_page import POLICY, digest, filled, script_json
 from ridgebench.base.units import and_more, counted
 from ridgebench.figures.html import page as run_page
-from ridgebench.fleet import findings as found
+from ridgebench.fleet import findings
 from ridgebench.fleet.judge import Assessment
 from ridgebench.fleet.manifest import text_of
 from ridgebench.fleet.states import FAIL, FAST, FINE, STATES, WARN
@@ -37,9 +37,9 @@ def _style() -> str:
 
 def _tiles(assessment: Assessment) -> str:
     """The number of GPUs in each state that occurs; coverage first."""
-    measured, expected = found.coverage(assessment)
+    measured, expected = findings.coverage(assessment)
     parts = [f'<li><b>{measured:,}{f" of {expected:,}" if expected is not None else ""}</b><span>measured</span></li>']
-    for state, number in reversed(found.counts(assessment).items()):
+    for state, number in reversed(findings.counts(assessment).items()):
         if number:
             severity = "fine" if state in (FINE, FAST) else STATES[state][1].lower()
             name = "well" if state == FINE else state.lower().replace("_", " ")
@@ -67,7 +67,7 @@ def _choices(assessment: Assessment) -> str:
 
 
 def _urgent(assessment: Assessment) -> int:
-    return sum(one.severity in (FAIL, WARN) for one in found.findings(assessment))
+    return sum(one.severity in (FAIL, WARN) for one in findings.findings(assessment))
 
 
 def document(assessment: Assessment) -> str:
@@ -78,19 +78,19 @@ def document(assessment: Assessment) -> str:
     number = _urgent(assessment)
     parts = {
         "policy": policy,
-        "title": escape(found.title(assessment)),
+        "title": escape(findings.title(assessment)),
         "style": css,
         "subtitle": _subtitle(assessment),
         "tiles": _tiles(assessment),
         "findings": tables.findings_table(assessment),
         "urgent": f"{counted(number, 'thing')} to do" if number else "",
-        "details": tables.details_table(assessment),
+        "details": tables.soaks_table(assessment) + tables.details_table(assessment),
         "unit": "; each cell is a node, with its lowest GPU" if layout.whole_nodes else "",
         "choices": _choices(assessment),
         "map": map_svg.draw(assessment, layout),
         "key": map_svg.key(assessment, layout),
         "strips": strips.draw(assessment) if assessment.groups else "",
-        "sight": "".join(f"<p>{escape(text)}</p>" for text in found.expectation(assessment)).replace(" %", "&nbsp;%"),
+        "sight": "".join(f"<p>{escape(text)}</p>" for text in findings.expectation(assessment)).replace(" %", "&nbsp;%"),
         "groups": tables.groups_text(assessment),
         "differences": tables.differences_table(assessment),
         "rows": tables.rows_table(assessment),

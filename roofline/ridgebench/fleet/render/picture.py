@@ -12,7 +12,7 @@ from ridgebench.figures.page import labels
 from ridgebench.figures.page.drawing import drawing, write
 from ridgebench.figures.page.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
 from ridgebench.figures.page.style import NORMAL, SMALL, THEMES, Theme
-from ridgebench.fleet import findings as found
+from ridgebench.fleet import findings
 from ridgebench.fleet.gpu import MISSING
 from ridgebench.fleet.judge import Assessment
 from ridgebench.fleet.states import SLOW
@@ -80,8 +80,8 @@ def _draw(assessment: Assessment, theme: Theme) -> Figure:
     fleet = assessment.fleet
     models = ", ".join(dict.fromkeys(gpu.model for gpu in fleet.gpus if gpu.model)) or "no GPU"
     what = "each cell is a node with its lowest GPU" if len(fleet.gpus) > MOST_GPUS else "each cell is a GPU in its lowest row"
-    notes = [f"{models} · {found.coverage_text(assessment)}", f"Percent of the median of comparable GPUs; {what}"]
-    top = write_head(page, found.title(assessment), notes, theme)
+    notes = [f"{models} · {findings.coverage_text(assessment)}", f"Percent of the median of comparable GPUs; {what}"]
+    top = write_head(page, findings.title(assessment), notes, theme)
     bottom = MARGIN + _KEY
     layout, scale = _best_layout(assessment, WIDTH - 2 * MARGIN, top - bottom)
     width, height = (scale * part for part in layout.size)

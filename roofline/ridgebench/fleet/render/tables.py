@@ -5,10 +5,10 @@ from typing import Collection, Iterable
 
 from ridgebench.base.printers import html_table
 from ridgebench.base.units import counted
-from ridgebench.fleet import findings as found
+from ridgebench.fleet import findings
 from ridgebench.fleet.judge import Assessment
 
-from .details import HEAD, details, rate, share
+from .details import HEAD, SOAK_HEAD, details, rate, share, soak_lines
 
 _MOST = 200  # lines of a table; report.json and gpus.csv have all
 
@@ -27,7 +27,7 @@ def findings_table(assessment: Assessment) -> str:
     lines = [
         [_badge(one.severity), one.state.replace("_", " "), escape(one.where), escape(one.reason),
          f"<code>{escape(one.next)}</code>" if one.next else ""]
-        for one in found.findings(assessment)
+        for one in findings.findings(assessment)
     ]  # fmt: skip
     if not lines:
         return '<p class="quiet">Nothing to do.</p>'
@@ -42,12 +42,20 @@ def details_table(assessment: Assessment) -> str:
     return f"<h3>Slow GPUs in their lowest row</h3>{_table(head, lines, frozenset({2, 3, 4, 5, 6, 7, 8, 10}))}"
 
 
+def soaks_table(assessment: Assessment) -> str:
+    lines = [[escape(text) for text in one] for one in soak_lines(assessment)]
+    if not lines:
+        return ""
+    head = [name if len(name) < 3 else name[0].upper() + name[1:] for name in SOAK_HEAD]
+    return f"<h3>Soaks</h3>{_table(head, lines, frozenset({2, 3, 5, 6}), 'wrapped')}"
+
+
 def rows_table(assessment: Assessment) -> str:
     if not assessment.groups:
         return ""
     fleet, lines = assessment.groups[0], []
     for number, column in enumerate(assessment.columns):
-        median = found.median_rate(assessment, fleet, number)
+        median = findings.median_rate(assessment, fleet, number)
         sheet = assessment.scored.sheet[fleet.members, number]
         known = sorted(value for value in sheet.tolist() if value == value)
         lines.append([
@@ -61,11 +69,11 @@ def rows_table(assessment: Assessment) -> str:
 
 
 def differences_table(assessment: Assessment) -> str:
-    every = found.differences(assessment)
+    every = findings.differences(assessment)
     if not every:
         return '<p class="quiet">Driver, firmware and settings agree everywhere.</p>'
     lines = [
-        [escape(key) if first else "", escape(one.value), f"{one.gpus:,}", escape(found.nodes_text(one.nodes))]
+        [escape(key) if first else "", escape(one.value), f"{one.gpus:,}", escape(findings.nodes_text(one.nodes))]
         for key, values in every.items() for first, one in ((one is values[0], one) for one in values)
     ]  # fmt: skip
     return _table(("Key", "Value", "GPUs", "Nodes"), lines, frozenset({2}), "wrapped")

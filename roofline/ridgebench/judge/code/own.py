@@ -9,7 +9,10 @@ name O begins with: matmul_gelu/naive is in kernels/matmul/naive.cu. A row witho
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Iterable, Optional, Union
+
+from ridgebench.data.program import binary
 
 from .build_folder import BuildFolder, sources_of
 from .compare import Differences, HostDifference, Programs, compare, judge_code
@@ -23,6 +26,7 @@ _SOURCE = re.compile(r"(?:^|/)kernels/(?P<folder>\w+)/(?:host/|sweep/|hopper/)?(
 _SHARED = "common"  # folder of kernels/ that no technique owns
 _BUILD_INFO = "harness/base/build_info.cpp.o"
 _COMMIT = re.compile(rb"[0-9a-f]{40}")
+_PROGRAM = "ridgebench"  # in the folder of a build
 _HOST, _GPU = "cpu", "cuda:"  # name of the device of a host, and how that of a GPU begins
 _ON_HOST, _ON_GPU = "cpu", "cuda"  # backends
 SCRIPT = ".py:"  # of a kernel that Python has: FILE.py:NAME
@@ -94,8 +98,8 @@ class OwnRows:
 
     @cached_property
     def registered(self) -> list[Registered]:
-        """The programs' answers on their techniques; fewer than two if one gives none."""
-        found = (registered_by(program.path) for program in self.programs if program.elf)
+        """The programs' answers on their techniques; fewer than two if one gives none. A folder of a build has its program in it."""
+        found = (registered_by(program.path if program.elf else program.path / _PROGRAM) for program in self.programs)
         return [one for one in found if one is not None]
 
     @cached_property
@@ -203,7 +207,9 @@ class OwnRows:
 
     @cached_property
     def _of_libraries(self) -> set[_Source]:
-        stated = (one for side in self.registered for one in side.techniques.values() if one.origin != "hand")
+        """The files whose techniques call a library; where a program does not list its own, those of this program."""
+        this = [] if len(self.registered) == len(self.programs) else [registered_by(Path(binary()))]
+        stated = (one for side in (*self.registered, *filter(None, this)) for one in side.techniques.values() if one.origin != "hand")
         return set(filter(None, (source_of(one.source or "") for one in stated)))
 
     def _of_file(self, source: _Source) -> Finding:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.base.children import answered
-from ridgebench.base.files import ResultsError
+from ridgebench.base.files import ResultsError, real
 
 from .build_folder import BuildFolder, build_of, objects_in
 from .cubin import Cubin, read_cubin
@@ -74,7 +74,7 @@ def _libraries(path: Path) -> dict[str, str]:
 
 
 def _is_interpreter(path: Path) -> bool:
-    return path.name.rstrip("0123456789.-") in _INTERPRETERS or path.resolve().name.rstrip("0123456789.-") in _INTERPRETERS
+    return path.name.rstrip("0123456789.-") in _INTERPRETERS or real(path).name.rstrip("0123456789.-") in _INTERPRETERS
 
 
 def load(path: Path) -> Program:

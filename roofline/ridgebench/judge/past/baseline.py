@@ -29,7 +29,8 @@ from ridgebench.judge.output import add_verdict_options, finish, require_writabl
 from ridgebench.judge.report import Report, incomparable, percent
 
 from . import baseline_store as store
-from .baseline_rows import FLOOR, compare_with, reach_of
+from .baseline_rows import FLOOR, compare_with, reach_of, with_bits
+from .known_bits import bits_of, differing
 
 _PROGRAM = "baseline"
 _STORED = RESULTS / "baselines"
@@ -57,12 +58,14 @@ def _check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], n
         reference, new = past.environment, environment
         if past.of_model:
             reference, new = store.named_alike(reference), store.named_alike(new)
-        hard, soft = differences(reference, new, allowed)
+        hard, soft = differences(reference, new, allowed, one_machine=not past.of_model)
         if hard:
             return incomparable("baseline", titles, list(past.rows), hard)
         # The runs of a model have rows of several profiles, which one run need not have.
         asked = [name for name in names if name in found or not past.of_model]
-        rows += [compare_with(past, name, end, found.get(name), limits) for name in asked]
+        for name in asked:
+            compared, row = compare_with(past, name, end, found.get(name), limits), found.get(name)
+            rows.append(with_bits(compared, differing(past.bits(name), store.machine_of(environment), bits_of(row, environment))))
         unknown = sorted(set(found) - set(past.rows))
         notes += soft + ([f"not in the baseline: {counted(len(unknown), 'row')}, {unknown[0]} among them"] if unknown else [])
     if left := len(past.rows) - len({row.id.partition("@")[0] if past.of_model else row.id for row in rows}):
@@ -71,6 +74,8 @@ def _check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], n
     if any(0 < row.pairs < store.FEWEST_RUNS for row in rows):
         values = "machines" if past.of_model else "runs"
         notes.insert(1, f"fewer than {store.FEWEST_RUNS} {values} describe: WORSE is beyond a floor, and a smaller loss is not seen")
+    if run.environment["run_id"] in {entry.run_id for entry in past.entries}:
+        notes.insert(0, f"the baseline has this run, {run.environment['run_id']}: it is compared with itself, too")
     report = Report("baseline", *titles, rows, limits.preset if judges else None, list(dict.fromkeys(notes)))
     limits.allow(report)
     return with_conditions(report, {"run": [run.environment]})
@@ -94,16 +99,16 @@ def _make_report(options: argparse.Namespace) -> Report:
 
 def _listed(root: Path) -> list[str]:
     """The lines of a table of all baselines below a folder."""
-    lines = [["baseline", "of", "rows", "says", "sees"]]
+    lines = [["baseline", "of", "rows", "verdicts", "detectable"]]
     for path in sorted(root.rglob("*.jsonl")):
         if not store.environment_path(path).exists():
             continue
         past = store.read_baseline(path)
         samples = [past.sample(name) for name in past.rows]
         judged = [gate.as_share(reach_of(np.log(s))) for s in samples if len(s) >= store.FEWEST_RUNS]
-        sees = f"{percent(float(np.median(judged)), '')} in the median row" if judged else f"beyond a floor of {100 * FLOOR:g} %"
+        detectable = f"{percent(float(np.median(judged)), '')} in the median row" if judged else f"beyond a floor of {100 * FLOOR:g} %"
         verdict = f"{len(judged)} judged" if judged else "describes"
-        lines.append([one_line(str(path)), past.origin(), str(len(past.rows)), verdict, sees])
+        lines.append([one_line(str(path)), past.origin(), str(len(past.rows)), verdict, detectable])
     if len(lines) == 1:
         raise ResultsError(f"{root}: no baseline in it; `ridgebench baseline promote` makes one")
     return aligned(lines)

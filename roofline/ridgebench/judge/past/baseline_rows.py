@@ -7,13 +7,15 @@ import numpy as np
 
 from ridgebench.base.units import counted
 from ridgebench.data.power_states import differ
+from ridgebench.data.doubts import cached
 from ridgebench.data.records import BROKEN, Row
 from ridgebench.judge import gate
 from ridgebench.judge.limits import Limits, first
-from ridgebench.judge.report import DESCRIBED, MISSING, Comparison, with_words
-from ridgebench.judge.stored import verdict_on
+from ridgebench.judge.report import DESCRIBED, FAILED, MISSING, NOT_COMPARABLE, Comparison, with_words
+from ridgebench.judge.stored_runs import verdict_on
 
 from . import baseline_store as store
+from .known_bits import Differing
 
 # Beyond the slowest value of a few. GPUs of one model differ by 8 % on average, and by up to 22 %, in work that power
 # limits (Sinha et al., SC22, arXiv 2208.11035).
@@ -65,6 +67,9 @@ def _compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits)
     if row is None or row.status != "ok":
         verdict = verdict_on(row) if row and row.status in BROKEN else MISSING
         return Comparison(id_, verdict, f"{row.status}: {row.reason}" if row else "the run has no such row")
+    if not len(past):
+        sides = ("the run only", "the baseline only")
+        return Comparison(id_, NOT_COMPARABLE, f"caches may have served {sides[not cached(row)]} (served_by_cache)")
     rule = first(limits.tolerances, id_)
     if len(past) < store.FEWEST_RUNS:
         return _describe_row(id_, past, row.time_median_s, rule.tolerance if rule else FLOOR)
@@ -82,7 +87,15 @@ def states_of(past: store.Baseline, name: str, state: Optional[str]) -> str:
 
 def compare_with(past: store.Baseline, name: str, end: str, row: Optional[Row], limits: Limits) -> Comparison:
     """A row of the run against the entries of its power state; of several states, the reason says so."""
-    state = row.power_state if row else None
-    compared = _compare_row(name + end, past.sample(name, state), row, limits)
+    state, by_caches = (row.power_state, cached(row)) if row else (None, None)
+    compared = _compare_row(name + end, past.sample(name, state, by_caches), row, limits)
     compared.reason = with_words(compared.reason, states_of(past, name, state))
+    return compared
+
+
+def with_bits(compared: Comparison, found: Optional[Differing]) -> Comparison:
+    """FAILED where the bits of a row are wrong; where no vote decides, only the reason says that they differ."""
+    if found is not None:
+        compared.reason = with_words(found.text, compared.reason or "")
+        compared.verdict = FAILED if found.wrong else compared.verdict
     return compared

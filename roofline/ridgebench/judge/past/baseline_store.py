@@ -20,26 +20,34 @@ from ridgebench.base.files import ResultsError, decoded, lines_of, malformed, pa
 from ridgebench.base.printers import json_text
 from ridgebench.base.text import short
 from ridgebench.base.units import counted
+from ridgebench.data.doubts import cached
 from ridgebench.data.records import Row, Run, read_environment
 from ridgebench.judge.comparable import branch, device_entries, differences
 from ridgebench.judge.judge import external_cause
 
+from .known_bits import KnownBits, bits_of
+
 _SCHEMA = "ridgebench.baseline/1"
 FEWEST_RUNS = 10  # of a machine, or machines of a model, from which a new run is judged
-_OF_MODEL = "model"  # in place of the machine in a path
+OF_MODEL = "model"  # in place of the machine in a path
 _SUFFIX = ".environment.json"
 # Keys that may differ in a baseline of a model, whose runs come from several builds. The report notes them.
 BUILDS = ("build.compiler", "build.flags", "build.cuda", "libraries")
 
 
 class _Entry(NamedTuple):
-    """A row of one run. machine and power_state are None in the lines of an older baseline; a host has no state."""
+    """A row of one run. machine, power_state and cached are None in the lines of an older baseline; a host has no state.
+
+    bits: None for a row without a fingerprint. cached: caches may have served the row.
+    """
 
     run_id: str
     started: str
     machine: Optional[str]
     seconds: float
     power_state: Optional[str] = None
+    bits: Optional[KnownBits] = None
+    cached: Optional[bool] = None
 
 
 def slug(text: str) -> str:
@@ -90,20 +98,25 @@ class Baseline:
     def entries(self) -> list[_Entry]:
         return [entry for entries in self.rows.values() for entry in entries]
 
-    def independent(self, name: str, state: Optional[str] = None) -> list[_Entry]:
+    def independent(self, name: str, state: Optional[str] = None, by_caches: Optional[bool] = None) -> list[_Entry]:
         """The entries of a row: of every run of a machine, of the newest run of each machine of a model.
 
-        Those of one power state, where enough of them have it to judge by: two states are two clocks.
+        Those of one power state, where enough of them have it to judge by: two states are two clocks. by_caches: only those that
+        caches may have served, or only the others.
         """
-        entries = self.rows[name]
+        entries = [entry for entry in self.rows[name] if None in (by_caches, entry.cached) or entry.cached == by_caches]
         if self.of_model:
             entries = list({e.machine: e for e in sorted(entries, key=lambda e: e.started)}.values())
         alike = [entry for entry in entries if entry.power_state == state]
         return alike if state is not None and len(alike) >= FEWEST_RUNS else entries
 
-    def sample(self, name: str, state: Optional[str] = None) -> np.ndarray:
+    def sample(self, name: str, state: Optional[str] = None, by_caches: Optional[bool] = None) -> np.ndarray:
         """The times of these entries, in seconds."""
-        return np.array([entry.seconds for entry in self.independent(name, state)])
+        return np.array([entry.seconds for entry in self.independent(name, state, by_caches)])
+
+    def bits(self, name: str) -> list[tuple[Optional[str], Optional[KnownBits]]]:
+        """The machines and bits of a row's entries, the oldest first."""
+        return [(entry.machine, entry.bits) for entry in sorted(self.rows[name], key=lambda entry: entry.started)]
 
     def origin(self) -> str:
         """Where the numbers come from, in words."""
@@ -121,8 +134,12 @@ def _entry_of(told: Any) -> tuple[str, _Entry]:
     seconds = told["time_median_s"]
     if told["schema"] != _SCHEMA or not 0 < seconds < math.inf:
         raise ValueError(f"not a line of {_SCHEMA}")
-    machine, state = (None if told.get(key) is None else str(told[key]) for key in ("machine", "power_state"))
-    return str(told["id"]), _Entry(str(told["run_id"]), str(told["started"]), machine, float(seconds), state)
+    machine, state, fingerprint, choice = (
+        None if told.get(key) is None else str(told[key]) for key in ("machine", "power_state", "fingerprint", "choice")
+    )
+    bits = KnownBits(fingerprint, choice, str(told["program"])) if fingerprint else None
+    by_caches = None if told.get("served_by_cache") is None else bool(told["served_by_cache"])
+    return str(told["id"]), _Entry(str(told["run_id"]), str(told["started"]), machine, float(seconds), state, bits, by_caches)
 
 
 def read_rows(path: Path) -> dict[str, list[_Entry]]:
@@ -153,10 +170,13 @@ def _lines_of_rows(rows: list[Row], environment: dict[str, Any], machine: str) -
     """A line of the file per row that is ok."""
     same = {key: environment[key] for key in ("run_id", "started")} | {"machine": machine}
     kept = [row for row in rows if row.status == "ok" and external_cause(row) is None]
-    return [
-        json.dumps({"schema": _SCHEMA, "id": row.id} | same | {"time_median_s": row.time_median_s, "power_state": row.power_state})
-        for row in kept
-    ]
+    lines = []
+    for row in kept:
+        bits = bits_of(row, environment)
+        line = {"schema": _SCHEMA, "id": row.id} | same
+        line |= {"time_median_s": row.time_median_s, "power_state": row.power_state, "served_by_cache": cached(row)}
+        lines.append(json.dumps(line | (bits._asdict() if bits else {})))
+    return lines
 
 
 class _Part(NamedTuple):
@@ -233,7 +253,7 @@ def promote_model(runs: list[Run], root: Path) -> list[Path]:
     places: dict[Path, list[_Part]] = {}
     for run in runs:
         for part in device_parts(run):
-            places.setdefault(root / _place(part.environment, _OF_MODEL), []).append(part)
+            places.setdefault(root / _place(part.environment, OF_MODEL), []).append(part)
     for path, parts in places.items():
         _require_new(list({id(part.run): part.run for part in parts}.values()), _runs_in(path))
     references = {path: _reference_of(path, parts, BUILDS) for path, parts in places.items()}

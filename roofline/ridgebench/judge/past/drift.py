@@ -22,7 +22,7 @@ _LARGEST_P = 0.001  # of Kendall's tau, for many rows at once
 _SMALLEST_TREND = 0.01
 _DAY = 86400.0  # seconds
 # Keys that may move times and make no run incomparable: keys of the environment, and of a device.
-_WATCHED = ("version", "host.kernel", "host.libc", "host.governor")
+_WATCHED = ("version", "host.hostname_hash", "host.kernel", "host.libc", "host.governor")
 _WATCHED_OF_DEVICE = ("uuid_hash", "driver", "vbios", "gsp_firmware", "inforom", "persistence", "huge_pages")
 
 
@@ -53,7 +53,7 @@ def _trend(name: str, days: np.ndarray, times: np.ndarray) -> _Trend:
     """Theil-Sen slope of the log times over days, with Kendall's test of no trend."""
     logs = np.log(times)
     slope = stats.theilslopes(logs, days).slope if np.ptp(days) > 0 else 0.0
-    p_value = stats.kendalltau(days, logs).pvalue if np.ptp(logs) > 0 else 1.0
+    p_value = stats.kendalltau(days, logs).pvalue if np.ptp(logs) > 0 and np.ptp(days) > 0 else 1.0
     change = float(np.expm1(slope * np.ptp(days)))
     return _Trend(name, len(days), change, float(p_value), float((logs - slope * days).std(ddof=1)))
 

@@ -31,6 +31,15 @@ def test_a_copy_and_a_repetition_are_refused_by_every_command(command, folder):
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_loop_of_links_holds_no_run_and_an_empty_text_names_none(command, folder):
+    (folder / "loop").symlink_to("loop")
+    for name, says in (("loop", "loop: not found; allowed: a results directory"), ("", "an empty text names nothing; allowed: ")):
+        done = ridgebench(*COMMANDS[command], name, cwd=folder)
+        assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["copy", "latest", "loop", "run"]
+
+
 def test_a_link_beside_its_run_is_no_further_run(folder):
     alone, both = (ridgebench("export", "--csv", *names, cwd=folder) for names in (["run"], ["latest", "run"]))
     assert (both.returncode, both.stdout) == (0, alone.stdout)

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+from ridgebench.data.records import load_run
 from ridgebench.exchange import counters
 import pytest
 from golden import GOLDEN
@@ -62,7 +63,8 @@ def test_the_rows_own_kernel_is_the_one_that_took_most_time(results, tmp_path, m
     assert told["dram_bytes"] == 402.5e6
     assert told["l2_bytes"] == 804e6 and told["l2_to_sm_bytes"] == 402e6
     assert told["fma_pipe_active_percent"] == 12.5 and told["tensor_pipe_active_percent"] == 0
-    assert "over compulsory bytes" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "over compulsory bytes" in said and "model" not in said, "the row has no model"
     given = arguments.read_text()
     assert "--clock-control none" in given and f"--filter ^{told['id'][:20]}" in given
     assert r"--nvtx-include ridgebench@relu\/streaming\/fp32\/n:100000000\/steady\@cuda:0/ " in given
@@ -75,6 +77,22 @@ def test_a_kernel_that_is_named_by_operation_and_technique_comes_before_a_longer
     assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0
     told = json.loads((results / "counters.jsonl").read_text())
     assert told["kernel"] == "void ridgebench::relu_streaming<float>(float)" and told["launches"] == 1
+
+
+def test_what_was_counted_is_compared_with_the_model_of_the_technique(results, tmp_path, monkeypatch, capsys):
+    path = results / "records.jsonl"
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    (row,) = [one for one in records if one["id"].startswith("relu/streaming/fp32/") and one["regime"] == "steady"]
+    row |= {"bytes": 805e6, "bytes_per_s": 805e6 / row["time_median_s"], "model_dram_bytes": 350e6, "model_l2_to_sm_bytes": 201e6}
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    install_ncu(tmp_path, monkeypatch, "\n".join([HEADER, UNITS, *LAUNCHES, ""]))
+    assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0
+    said = capsys.readouterr().out
+    assert "DRAM traffic over compulsory bytes 0.500, over the model 1.150; L2 to SMs over the model 2.000\n" in said
+    assert [one.dram_over_model for one in load_run(results).rows if one.id == row["id"]] == [pytest.approx(1.15)]
+    (tmp_path / "bin" / "output").write_text(f'"ID","Kernel Name","{READ}"\n"","","byte"\n"0","k","5"\n')
+    assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0
+    assert "over the model unknown; L2 to SMs over the model unknown\n" in capsys.readouterr().out
 
 
 def test_a_metric_that_a_device_lacks_is_null(results, tmp_path, monkeypatch):
@@ -116,9 +134,12 @@ def test_without_ncu_or_rows_of_a_gpu(results, tmp_path, monkeypatch, capsys):
     assert call(results) == 7
     assert "ncu is not installed" in capsys.readouterr().err
     assert call(GOLDEN) == 7
-    assert "no such verified row of a GPU" in capsys.readouterr().err
+    assert "holds no verified row of a GPU" in capsys.readouterr().err
     assert call(tmp_path / "nowhere") == 2
     assert call(results, "--filter", "[") == 2
+    capsys.readouterr()
+    assert call(results, "--filter", "^zzz") == 2
+    assert "--filter '^zzz' matches no verified row of a GPU" in capsys.readouterr().err
 
 
 def test_what_was_counted_before_is_kept(results, tmp_path, monkeypatch, capsys):

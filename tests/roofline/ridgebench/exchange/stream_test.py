@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from golden import GOLDEN, ROOT, read_records, write_records
+from synthetic_session import retimed
 
 COMMAND = (ROOT / "scripts" / "python.sh", "-m", "ridgebench", "stream")
 SAMPLE = next(r for r in read_records(GOLDEN) if r["role"] == "ceiling" and r["status"] == "ok")
@@ -11,10 +12,11 @@ UNTIMED = [key for key in SAMPLE if key.startswith("time_")] + ["flops_per_s", "
 WRONG = dict.fromkeys(UNTIMED) | {"status": "wrong", "reason": "moved"}
 
 
-def row(op: str, **other) -> dict:
+def row(op: str, per_s: float = 1e9, **other) -> dict:
+    """A ceiling with this bandwidth, in bytes/s."""
     found = {"id": f"{op}/x/fp32/n:1048576/steady@cpu", "op": op, "role": "ceiling", "status": "ok", "device": "cpu",
-             "shape": {"n": 1048576}, "bytes_per_s": 1e9}  # fmt: skip
-    return SAMPLE | found | other
+             "shape": {"n": 1048576}}  # fmt: skip
+    return retimed(SAMPLE | found, [SAMPLE["bytes"] / per_s] * 7) | other
 
 
 def check(folder: Path, *rows: dict) -> subprocess.CompletedProcess:
@@ -23,7 +25,7 @@ def check(folder: Path, *rows: dict) -> subprocess.CompletedProcess:
 
 
 def test_each_dram_ceiling_of_the_host_stands_next_to_stream(tmp_path):
-    slower = row("dram_read", id="slower", bytes_per_s=1)
+    slower = row("dram_read", per_s=1, id="slower")
     others = [row("fma_peak"), row("dram_copy", role="control", id="control"), row("dram_copy", id="wrong", **WRONG),
               row("dram_copy", device="cuda:0", id="a GPU's")]  # fmt: skip
     done = check(tmp_path, row("dram_read"), slower, row("dram_triad"), *others)

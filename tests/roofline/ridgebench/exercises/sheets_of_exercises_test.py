@@ -6,10 +6,12 @@ import pytest
 
 from ridgebench.base.command_line import CommandError
 from ridgebench.base.files import ResultsError
+from ridgebench.data import program
 from ridgebench.data.data_sheets import find_sheet
 from ridgebench.exercises import cli
 from ridgebench.exercises.grading import mark, read_answers
 from ridgebench.exercises.questions import LEVELS, Question, draw_questions
+from ridgebench.peaks.rates import peak
 
 BITS = {"fp32": 32, "fp16": 16, "bf16": 16, "fp8_e4m3": 8}
 ALL = tuple(LEVELS)
@@ -57,6 +59,46 @@ def test_answers_follow_from_the_numbers_of_the_question(seed):
             assert one.answer == pytest.approx(float(one.command[3]) / float(one.command[5]) / sheet.peaks["bf16"][1])
 
 
+def leaves(told) -> list:
+    """The numbers and words of an answer of the program."""
+    if isinstance(told, (dict, list)):
+        return [leaf for each in (told.values() if isinstance(told, dict) else told) for leaf in leaves(each)]
+    return [told]
+
+
+@pytest.mark.parametrize("device", ["h100-sxm", "t4"])
+@pytest.mark.parametrize("seed", range(16))
+def test_the_command_of_an_answer_prints_it(seed, device):
+    for one in draw_questions(str(seed), device, ALL):
+        told = program.ask(*one.command)
+        if one.command[0] == "number":
+            zero = {each["format"]: each["decoded"] == 0 for each in told["formats"]}
+            assert one.answer == ("yes" if zero[one.text.split()[-1].rstrip("?")] else "no")
+        elif one.how:
+            batch, context = numbers(one.how)
+            assert one.how.startswith("the KV cache per token x ")
+            assert one.answer == told["kv_cache_bytes_per_token"] * batch * context
+        else:
+            assert one.answer in leaves(told), one.text
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_the_state_of_training_has_the_bytes_of_its_precision(seed):
+    """The bytes per parameter of docs/napkin.md."""
+    [one] = [each for each in draw_questions(str(seed), "h100-sxm", (3,)) if "AdamW" in each.text]
+    precision = one.command[one.command.index("--precision") + 1]
+    assert one.answer == numbers(one.text)[0] * 1e9 * {"bf16": 12, "fp32": 16, "bf16-master": 16}[precision]
+
+
+@pytest.mark.parametrize("device", ["h100-sxm", "l4", "b200", "t4", "v100-16-sxm2", "mi300x", "tpu-v5e"])
+def test_a_slip_names_sparsity_only_where_the_device_has_it(device):
+    [one] = [each for each in draw_questions("3", device, (2,)) if "Find the error" in each.text]
+    format_ = one.command[one.command.index("--format") + 1]
+    assert ("2:4 sparsity" in one.text) == bool(peak(device, format_, sparse=True))
+    shown = float(re.search(r"MFU of ([\d.]+)%", one.text)[1]) / 100
+    assert 2 * shown == pytest.approx(one.answer, rel=0.01)
+
+
 @pytest.mark.parametrize("device", ["h200", "a100-80-sxm", "tpu-v5e", "mi300x", "t4", "v100-16-sxm2"])
 def test_a_device_is_asked_for_the_formats_that_it_has(device, capsys):
     text = printed(capsys, "--on", device, "--answers")
@@ -75,6 +117,11 @@ def test_levels_choose_questions(capsys):
         (604e6, "B", "576 MiB", True),
         (604e6, "B", "604,000,000", True),
         (604e6, "B", "604 GB", False),
+        (134.2e6, "B", "134 MBytes", True),
+        (134.2e6, "B", "128 MiBytes", True),
+        (17.18e9, "FLOP", "17.2 GFLOPs", True),
+        (17.18e9, "FLOP", "17.2e9 FLOPs", True),
+        (2.0, "FLOP/B", "2 FLOPs/B", True),
         (4.275e19, "FLOP", "42.7 EFLOP", True),
         (4.275e19, "FLOP", "4.3e19", True),
         (611e-6, "s", "0.611 ms", True),

@@ -35,6 +35,13 @@ def test_fp8_sums_compare_with_their_like_only():
     }
 
 
+def test_every_product_is_compared_and_nothing_else():
+    scaled = {"op": "matmul_block_scaled", "form": "fp8_e4m3"}
+    rows = [row("wgmma_block_scaled", 14e14, **scaled), row("cublas", 13e14, **scaled),
+            row("streaming", 1e12, op="relu", shape={"n": 4096}), row("cublas", 1e12, op="relu", shape={"n": 4096})]  # fmt: skip
+    assert [key[:3] for key in rivals(rows)] == [("matmul_block_scaled", "fp8_e4m3", "promoted")]
+
+
 def test_rows_that_are_wrong_or_alone_or_cold_are_not_compared():
     rows = [row("wgmma_tuned", 8e14, status="wrong"), row("cublas_tuned", 7e14), row("cublas_tuned", 7e14, n=64),
             row("wgmma_tuned", 9e14, regime="cold")]  # fmt: skip

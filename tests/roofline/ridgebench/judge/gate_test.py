@@ -214,7 +214,7 @@ def test_glitched_pairs_make_no_identical_code_worse():
 
 
 @pytest.mark.parametrize("count", gate.LOOKS)
-def test_what_a_comparison_says_it_sees_it_sees(count):
+def test_a_comparison_detects_the_change_that_it_states(count):
     noise = np.random.default_rng(5).normal(0, 0.006, (EXPERIMENTS, count))
     spread = float(np.median(gate.estimate(noise).spread))
     seen = gate.smallest_change(spread, count, STANDARD)

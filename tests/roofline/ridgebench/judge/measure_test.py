@@ -4,16 +4,18 @@ import fcntl
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
+import weakref
 
 import pytest
 from golden import ROOT
 from made_up_binary import make_binary, processes, times
 from ridgebench.judge import gate
 from ridgebench.judge import gate_cli
-from ridgebench.judge.measure import progress
+from ridgebench.judge.measure import OutOfTime, limited_to, progress
 from synthetic_session import UNTIMED
 
 QUIET = 0.002
@@ -308,3 +310,16 @@ def test_progress_fits_a_terminal(columns, monkeypatch, capsys):
 def test_progress_elsewhere_is_plain_lines(terminal, monkeypatch, capsys):
     text = shown(terminal, 80, monkeypatch, capsys)
     assert text.splitlines()[-1].startswith("gate: 3/40 pairs, about ") and "\r" not in text
+
+
+def test_the_end_of_the_time_within_a_callback_comes_again():
+    class Owner:
+        pass
+
+    owner = Owner()
+    reference = weakref.ref(owner, lambda _: signal.raise_signal(signal.SIGALRM))
+    with pytest.raises(OutOfTime), limited_to(60.0):
+        del owner  # Python drops an exception of the callback
+        assert reference() is None
+        while True:
+            signal.pause()

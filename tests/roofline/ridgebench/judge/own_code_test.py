@@ -243,3 +243,28 @@ def test_rows_that_nobody_can_attribute_are_unknown(rows):
     assert rows.of_row(row_of("new", "thing", device="cpu")).state == "unknown"
     assert rows.of_row(row_of("relu", "naive", device="sim")).state == "unknown"
     assert json.dumps(rows.listed()["kernels/relu/naive.cpp"].text) == '"same code"'
+
+
+def test_folders_of_builds_compare_the_libraries_by_the_programs_in_them(rows, tmp_path, program):
+    one = rows.registered[0]
+    library = next(iter({"kernels/matmul/openblas.cpp", "kernels/matmul/cublas.cpp"} & set(rows.listed())), None) or pytest.skip("built without a library")
+    places = []
+    for name, at in (("old", "/opt/a"), ("new", "/opt/b")):
+        (tmp_path / name).mkdir()
+        places.append(tmp_path / name)
+        answer = {"techniques": [key._asdict() | technique._asdict() for key, technique in one.techniques.items()],
+                  "libraries": dict.fromkeys(one.libraries, f"{at}/library.so")}  # fmt: skip
+        (tmp_path / name / "answer.json").write_text(json.dumps(answer))
+        (tmp_path / name / "ridgebench").write_text(f"#!/bin/sh\ncat '{tmp_path / name / 'answer.json'}'\n")
+        (tmp_path / name / "ridgebench").chmod(0o755)
+
+    def finding(*folders):
+        two = OwnRows(tuple(replace(each, path=folder, elf=None) for each, folder in zip(rows.programs, folders)))
+        return two.listed()[library]
+
+    found = finding(*places)
+    assert found.state == "unknown" and "/opt/a/library.so against /opt/b/library.so" in found.reason
+    assert finding(places[0], places[0]).state == "same code"
+    (tmp_path / "new" / "ridgebench").unlink()
+    found = finding(*places)
+    assert found.state == "unknown" and "does not say which file" in found.reason

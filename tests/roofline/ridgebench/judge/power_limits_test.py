@@ -107,3 +107,13 @@ def test_another_board_of_the_model_is_noted(folders, capsys, tmp_path):
     (other / "environment.json").write_text(json.dumps(known))
     assert main(["roofline-energy", folders[0], str(other)]) == 0
     assert "note: " in (error := capsys.readouterr().err) and "uuid_hash: " in error
+
+
+@pytest.mark.parametrize("factor", [1e3, 1.3, 0.7, 1e-300])
+def test_an_energy_that_contradicts_power_and_rate_is_refused(folders, tmp_path, capsys, factor):
+    folder = run_at(tmp_path / "run", 300, 400.0, 299.0, 1.0)
+    record = json.loads((folder / "records.jsonl").read_text())
+    record["telemetry"]["window"]["energy_per_flop_j"] *= factor
+    (folder / "records.jsonl").write_text(json.dumps(record) + "\n")
+    error = refused(capsys, *folders, str(folder), code=6)
+    assert "energy_per_flop_j is" in error and "but power_w and the rate give 7.475e-13; allowed: a difference of up to 25%" in error

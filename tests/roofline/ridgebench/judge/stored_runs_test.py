@@ -308,12 +308,15 @@ def test_a_file_that_was_changed_after_the_run(file, pair, capsys):
     assert f"{path} is not what the run wrote: its checksum differs" in capsys.readouterr().err
 
 
+RATES = {rate: RECORD[work] / 1.01e-3 for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes"))}  # of 1.01 ms
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"bytes_per_s": 1e9}, "bytes_per_s is 1000000000, but follows to be "),
-        ({"flops_per_s": 1e9}, "flops_per_s is 1000000000, but follows to be "),
-        ({"time_median_s": 1.01e-3, "time_ci_high_s": 1.01e-3}, "time_median_s is 0.00101, but follows to be 0.001"),
+        ({"bytes_per_s": 1e9}, "bytes_per_s is 1000000000, but other values give "),
+        ({"flops_per_s": 1e9}, "flops_per_s is 1000000000, but other values give "),
+        ({"time_median_s": 1.01e-3, "time_ci_high_s": 1.01e-3, **RATES}, "time_median_s is 0.00101, but other values give 0.001"),
         ({"time_ci_high_s": 2e-3}, "time_ci_high_s is 0.002, beyond all samples"),
         ({"time_ci_low_s": 5e-4}, "time_ci_low_s is 0.0005, beyond all samples"),
     ],
@@ -327,7 +330,7 @@ def test_a_record_that_contradicts_itself(change, said, pair, capsys):
 
 def test_an_interval_whose_bounds_are_swapped(pair, capsys):
     change_record(pair[0], 1, time_ci_low_s=1.1e-3, time_ci_high_s=0.9e-3)
-    assert compare(*pair) == 2
+    assert compare(*pair) == 6
     assert "time_ci_low_s, time_median_s and time_ci_high_s are not in this order" in capsys.readouterr().err
 
 
@@ -390,3 +393,19 @@ def test_the_script_itself(pair):
     shutil.rmtree(pair[0])
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 2 and result.stdout == ""
+
+
+def test_a_row_that_caches_served_on_one_side(pair, capsys):
+    change_record(pair[0], 1, flags=["served_by_cache"])
+    assert compare(*pair) == 5
+    assert "caches may have served the baseline only (served_by_cache)" in capsys.readouterr().out
+    change_record(pair[1], 1, flags=["served_by_cache"])
+    assert compare(*pair) == 0
+
+
+def test_runs_of_two_hosts_are_noted(pair, capsys):
+    path = pair[1] / "environment.json"
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps(told | {"host": told["host"] | {"hostname_hash": "second"}}))
+    assert compare(*pair) == 0
+    assert f"Note: host.hostname_hash: {told['host']['hostname_hash']} against second" in capsys.readouterr().out

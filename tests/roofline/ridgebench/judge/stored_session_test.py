@@ -1,6 +1,7 @@
 """Sessions whose times are made up: verdicts, exit codes, reasons not to judge, reports."""
 
 import json
+import shutil
 
 import pytest
 from ridgebench.judge.gate_cli import main
@@ -52,7 +53,7 @@ def test_too_few_pairs_leave_it_undecided(tmp_path, capsys):
     assert judge(write_session(tmp_path / "session", ratios[:0])) == 2
 
 
-def test_the_tight_preset_sees_one_per_cent(tmp_path):
+def test_the_tight_preset_detects_one_per_cent(tmp_path):
     folder = write_session(tmp_path / "session", log_ratios(0.01, pairs=40, spread=0.002))
     assert report(folder, tmp_path, "--preset", "tight")[0] == 4
     same = write_session(tmp_path / "same", log_ratios(0.004, pairs=40, spread=0.004))
@@ -252,3 +253,26 @@ def test_the_terminal_shows_the_worst_first_and_no_control_characters(hostile, c
     shown = [line.split()[0] for line in lines[3:8]]
     assert shown[:2] == ["WORSE", "MISSING"] and "BETTER" in shown
     assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize(("copied", "of"), [("02-baseline", "01-baseline"), ("03-candidate", "03-baseline"), ("04-candidate", "01-candidate")])
+def test_a_copy_is_no_other_process(tmp_path, capsys, copied, of):
+    folder = write_session(tmp_path / "session", log_ratios(0))
+    shutil.rmtree(folder / copied)
+    shutil.copytree(folder / of, folder / copied)
+    assert judge(folder) == 2
+    named = {folder / copied, folder / of}
+    error = capsys.readouterr().err
+    assert "is a copy of" in error and "allowed: each run once" in error and all(str(one) in error for one in named)
+
+
+@pytest.mark.parametrize(("side", "code"), [("baseline", 5), ("candidate", 5), ("both", 0)])
+def test_a_row_that_caches_served_on_one_side_only(tmp_path, side, code):
+    def edit(arm, pair, records, environment):
+        if side in (arm, "both"):
+            records[0]["flags"] = ["served_by_cache"]
+
+    found, told = report(write_session(tmp_path / "session", log_ratios(0, rows=2), edit), tmp_path)
+    assert found == code and verdicts(told) == {"relu/r0@cpu": "NOT_COMPARABLE" if code else "SAME", "relu/r1@cpu": "SAME"}
+    if code:
+        assert told["rows"][0]["reason"] == f"pair 1: caches may have served the {side} only (served_by_cache)"

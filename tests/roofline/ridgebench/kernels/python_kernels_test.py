@@ -173,8 +173,8 @@ BROKEN = {
     "unlucky": (unlucky, "the reference failed: KeyError: 'no' (python_kernels_test.py:"),
     "nothing": (lambda x: None, "it returned values of type NoneType, object; allowed: real numbers"),
     "imaginary": (lambda x: x + 1j, "allowed: real numbers"),
-    "unknown": (lambda x: x * np.nan, "the reference gives nan with norm nan for element 0"),
-    "negative": (lambda x: (x, -np.ones_like(x)), "with norm -1 for element 0"),
+    "unknown": (lambda x: x * np.nan, "the reference gives nan with norm nan for an element"),
+    "negative": (lambda x: (x, -np.ones_like(x)), "with norm -1 for an element"),
 }
 
 

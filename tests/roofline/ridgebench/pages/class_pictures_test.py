@@ -11,10 +11,12 @@ from ridgebench.pages import class_pictures
 PICTURES = {"bits": "h100-sxm", "gelu": "h100-sxm", "batching": "h100-sxm", "matmul": "h100-sxm", "formats": "h100-sxm",
             "devices": "h100-sxm h200"}  # fmt: skip
 # Those on other pages than lecture.md.
-OTHERS = {"passes": "napkin", "state": "napkin", "memory": "napkin", "activations": "napkin", "zones": "napkin", "tokens": "models"}
+OTHERS = {"passes": "napkin", "state": "napkin", "memory": "napkin", "activations": "napkin", "zones": "napkin", "tokens": "models",
+          "phases": "before_training"}  # fmt: skip
 FOLDERS = {"en": "docs", "zh": "docs/zh"}
 SHOWN = [("en", slug, sheets) for slug, sheets in (PICTURES | dict.fromkeys(OTHERS, "h100-sxm")).items()]
-SHOWN += [("zh", slug, sheets) for slug, sheets in (PICTURES | {"passes": "h100-sxm", "state": "h100-sxm"}).items()]
+SHOWN += [("zh", slug, sheets) for slug, sheets in (PICTURES | {"passes": "h100-sxm", "state": "h100-sxm", "memory": "h100-sxm"}).items()]
+IN_CHINESE = {"memory": "exercises"}  # on another page than lecture.md
 
 
 @pytest.mark.parametrize("language, slug, sheets", SHOWN)
@@ -25,7 +27,7 @@ def test_the_class_shows_the_slide_of_today(language, slug, sheets):
     kept = (folder / class_pictures.FOLDER / f"{slug}.svg").read_text("utf-8")
     assert class_pictures.words(kept) == class_pictures.words(class_pictures.svg(slug, sheets, language)), "scripts/python.sh -m ridgebench tables"
     assert len(class_pictures.words(kept)) > 10
-    page = (folder / f"{OTHERS.get(slug, 'lecture') if language == 'en' else 'lecture'}.md").read_text("utf-8")
+    page = (folder / f"{(OTHERS if language == 'en' else IN_CHINESE).get(slug, 'lecture')}.md").read_text("utf-8")
     assert f"![{markdown(class_pictures.title(slug, sheets, language))}](pictures/class/{slug}.svg)" in page
 
 

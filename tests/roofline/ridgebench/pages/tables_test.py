@@ -9,6 +9,7 @@ import pytest
 from ridgebench.pages import ladder_tables, result_tables, tables
 from ridgebench.pages.result_tables import MARGIN, captioned, format_names, size_text
 from golden import GOLDEN, ROOT, read_environment, read_records, write_records
+from synthetic_session import retimed
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_cold_launches_head_the_small_sizes(project: Path) -> None:
     records = folder / "records.jsonl"
     rows = [json.loads(one) for one in records.read_text().splitlines()]
     steady = next(r for r in rows if r["id"].startswith("matmul/packed/bf16/m:1024"))
-    cold = steady | {"id": f"{steady['id']}, cold", "regime": "cold", "flops_per_s": 1e11}
+    cold = retimed(steady, [steady["flops"] / 1e11] * 7, id=f"{steady['id']}, cold", regime="cold")
     at = rows.index(steady)
     rows[at : at + 1] = [steady | {"early": True}, cold]
     records.write_text("".join(json.dumps(r) + "\n" for r in rows))
@@ -152,7 +153,7 @@ def test_a_cell_names_two_techniques_and_counts_the_others(project: Path) -> Non
     records = folder / "records.jsonl"
     rows = [json.loads(one) for one in records.read_text().splitlines()]
     naive = next(r for r in rows if r["id"].startswith("relu/naive/fp32") and r["status"] == "ok")
-    more = [naive | {"id": f"relu/t{i}/fp32", "technique": f"t{i}", "flops_per_s": 1e15 + i} for i in range(5)]
+    more = [retimed(naive, [naive["flops"] / (1e15 * (1 + i))] * 7, id=f"relu/t{i}/fp32", technique=f"t{i}") for i in range(5)]
     records.write_text("".join(json.dumps(r) + "\n" for r in [*rows, *more]))
     path = page(project, "table: operations")
     assert tables.main([], project) == 0

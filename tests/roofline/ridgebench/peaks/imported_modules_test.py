@@ -38,7 +38,7 @@ def test_the_package_alone_loads_no_other_module_of_it():
 def test_the_table_of_peaks_loads_only_its_own_modules(call):
     found = loaded(f"import ridgebench; ridgebench.{call}")
     own = {name for name in found if name.startswith("ridgebench")}
-    assert own <= {"ridgebench", "ridgebench.base", "ridgebench.base.errors", "ridgebench.base.places", "ridgebench.base.text",
+    assert own <= {"ridgebench", "ridgebench.base", "ridgebench.base.errors", "ridgebench.base.installation", "ridgebench.base.text",
                    *(f"ridgebench.peaks{name}" for name in ("", ".matching", ".rates", ".sheets"))}  # fmt: skip
     assert {name.partition(".")[0] for name in found - own} <= set(sys.stdlib_module_names)
     assert not found & {"argparse", "asyncio", "ctypes", "email", "http", "socket", "subprocess", "tempfile", "unittest"}

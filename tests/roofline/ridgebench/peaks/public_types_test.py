@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[4] / "roofline" / "ridgebench"
-CHECKED = ("base/places.py", "base/errors.py", "base/native.py", "peaks")
+CHECKED = ("base/installation.py", "base/errors.py", "base/native.py", "peaks")
 USER = """
 import ridgebench
 

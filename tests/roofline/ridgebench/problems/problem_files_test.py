@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+from ridgebench.__main__ import main
 from ridgebench.base.files import ResultsError
 from ridgebench.problems import open_problem
 from ridgebench.problems.definition import read_definition
@@ -81,6 +82,8 @@ def test_a_definition_that_is_none(tmp_path, path, value, message):
     ("axes.M", 0, "axes.M is '0'; allowed: a whole number from 1 to 2^40"),
     ("axes.M", True, "axes.M is 'True'; allowed"),
     ("axes", {}, "axes.M is"),
+    ("axes.N", 16, "axes.N is '16'; allowed: 8, as the definition says"),
+    ("axes.K", 8, "unknown axis 'K'; allowed: M, N"),
     ("inputs.z", {"type": "random"}, "inputs are 'x', 'factor', 'z'; allowed: x, factor"),
     ("inputs.x", {"type": "noise"}, "inputs.x.type is 'noise'; allowed: random, scalar, safetensors, custom"),
     ("inputs.x", {"type": "custom"}, "inputs.x is custom; allowed: a definition with custom_inputs_entrypoint"),
@@ -94,6 +97,59 @@ def test_a_workload_that_is_none(tmp_path, path, value, message):
     with pytest.raises(ResultsError) as refused:
         read_workloads(folder / "workload.jsonl", read_definition(folder / "definition.json"))
     assert message in str(refused.value) and "workload.jsonl:2" in str(refused.value)
+
+
+@pytest.mark.parametrize("expression, message", [
+    ("M / 2", "axes.N of Scale-Rows, M / 2, is 2.5; allowed: a whole number of at least 1"),
+    ("M - 5", "is 0; allowed: a whole number of at least 1"),
+    ("M // (M - 5)", "axes.N of Scale-Rows: integer division or modulo by zero"),
+])
+def test_an_axis_whose_expression_has_no_size(tmp_path, expression, message):
+    folder = written(tmp_path / "p", changed(DEFINITION, "axes.N", {"type": "expr", "expression": expression}))
+    with pytest.raises(ResultsError) as refused:
+        open_problem(folder)
+    assert message in str(refused.value) and "workload.jsonl:1" in str(refused.value)
+
+
+def test_an_axis_may_be_arithmetic_on_numbers(tmp_path):
+    definition = changed(DEFINITION, "axes", {"M": {"type": "const", "value": 4}, "N": {"type": "expr", "expression": "2 * 3"}})
+    problem = open_problem(written(tmp_path / "p", definition, [changed(WORKLOAD, "axes", {})]))
+    assert problem.shape(problem.workloads[0]) == "m:4/n:6/factor:0.5"
+
+
+def of_type(kind, inputs, flops=None):
+    """A problem whose inputs are as large as its output."""
+    tensor = {"shape": ["M", "N"], "dtype": "float32"}
+    definition = {**DEFINITION, "op_type": kind, "inputs": dict.fromkeys(inputs, tensor),
+                  "reference": f"def run({', '.join(inputs)}):\n    return a\n", **({"flops": flops} if flops else {})}
+    return definition, {**WORKLOAD, "inputs": dict.fromkeys(inputs, {"type": "random"})}
+
+
+@pytest.mark.parametrize("kind, inputs, flops", [
+    ("add", "ab", "1*(M)*(N)"), ("add", "abc", None), ("add", "a", None), ("relu", "a", "1*(M)*(N)"), ("relu", "ab", None),
+    ("swiglu", "a", None), ("swiglu", "ab", "5*(M)*(N)"), ("gelu", "ab", None),
+])
+def test_flops_are_known_for_the_operands_of_the_operation_only(tmp_path, kind, inputs, flops):
+    definition, workload = of_type(kind, inputs)
+    assert flops_of(open_problem(written(tmp_path / "p", definition, [workload])).definition) == flops
+
+
+@pytest.mark.parametrize("flops, note", [
+    ("M * N", ""), ("M * N / 2", "note: flops of Scale-Rows are 20 at its first workload, and the suite counts 40 for add"),
+])
+def test_stated_flops_that_differ_from_those_of_the_suite_are_said(tmp_path, capsys, flops, note):
+    definition, workload = of_type("add", "ab", flops)
+    assert main(["import", "problem", str(written(tmp_path / "p", definition, [workload])), "-o", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr()
+    assert note in said.err and bool(said.err) == bool(note) and f"FLOPs {flops}" in said.out
+
+
+@pytest.mark.parametrize("flops, message", [("0 * M", "are 0; allowed"), ("-M", "are -5; allowed"), ("M / (M - 5)", "division by zero")])
+def test_stated_flops_that_are_no_amount(tmp_path, flops, message):
+    definition, workload = of_type("add", "ab", flops)
+    with pytest.raises(ResultsError, match="flops of Scale-Rows") as refused:
+        open_problem(written(tmp_path / "p", definition, [workload]))
+    assert message in str(refused.value)
 
 
 def test_a_workload_comes_once(tmp_path):

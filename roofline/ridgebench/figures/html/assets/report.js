@@ -49,10 +49,9 @@
   function ticks(limits, ends, apart, rescaled) {
     const scale = rescaled(d3.scaleLog(limits.map((power) => 10 ** power), ends)), [low, high] = scale.domain().map(Math.log10);
     const step = Math.ceil(apart / Math.abs(scale(10) - scale(1)));
-    const powers = d3.range(Math.ceil(low - 1e-9), Math.floor(high + 1e-9) + 1);
-    const tens = powers.filter((power) => power % step === 0).map((power) => 10 ** power);
+    const tens = ridgebench_scene.decades([low, high], Infinity, step).map((power) => 10 ** power);
     const all = scale.ticks(6), shown = all.filter(scale.tickFormat(6, tickText));
-    const values = powers.length > 2 ? tens : shown.length > 1 ? shown : all;
+    const values = ridgebench_scene.decades([low, high]).length > 2 ? tens : shown.length > 1 ? shown : all;
     return values.map((value) => [scale(value), tickText(value)]);
   }
 

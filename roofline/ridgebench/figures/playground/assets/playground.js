@@ -19,7 +19,7 @@
     precision: "bf16 fp32 bf16-master fp32-bf16".split(" ").map((one) => [one, one]),
   };
   const state = { ...DEFAULTS };
-  let model, choices, lines = [], problems = [];
+  let model, choices, lines = [], problems = [], written = ""; // the address that the page wrote last
 
   // --- the model -------------------------------------------------------------------------------------------------
 
@@ -96,9 +96,15 @@
     const scale = { k: 1e3, M: 1e6, G: 1e9, B: 1e9, T: 1e12 }[text.slice(-1)] || 1;
     return Math.max(1, Math.round(2 * Math.log2(Math.max(1, parseFloat(text) * scale || 1))));
   };
+  // While a slider is dragged, each frame of the browser has one answer at most; the address follows when it is let go.
+  let frame = 0;
+  const moved = (range, write) => {
+    range.oninput = () => { write(); frame ||= requestAnimationFrame(() => { frame = 0; showBoxes(); draw(); }); };
+    range.onchange = () => { cancelAnimationFrame(frame); frame = 0; update(); };
+  };
   const slider = (range, high, read, write) => {
     Object.assign(range, { min: 1, max: 2 * high, step: 1, value: stepOf(read()) });
-    range.oninput = () => { write(slid(Number(range.value))); update(); };
+    moved(range, () => write(slid(Number(range.value))));
   };
 
   const showSizes = () => {
@@ -139,13 +145,14 @@
     }
     const share = document.querySelector("[data-share]");
     share.value = state.mfu;
-    share.oninput = () => { state.mfu = share.value; update(); };
+    moved(share, () => { state.mfu = share.value; });
   };
 
   const update = () => {
     showBoxes();
     const wanted = address();
     if (location.hash !== wanted) location.replace(wanted);
+    written = location.hash;
     draw();
   };
 
@@ -170,77 +177,16 @@
 
   // --- drawing ---------------------------------------------------------------------------------------------------
 
-  const escaped = (text) => String(text).replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+  const { escaped } = ridgebench_plane;
   const shell = (words) => ["ridgebench", ...words].map((one) => (/^[\w@%+=:,./-]+$/.test(one) ? one : `'${one.replaceAll("'", "'\\''")}'`)).join(" ");
-  const deviceName = (path) => data.runs.find((run) => run.path === path)?.title || path;
-  const isRun = (path) => data.runs.some((run) => run.path === path);
+  const runOf = (path) => data.runs.find((run) => run.path === path);
+  const deviceName = (path) => runOf(path)?.title || path;
+  const isRun = (path) => runOf(path) !== undefined;
 
-  // A roofline: x FLOP per byte, y FLOP/s, equal decades. `devices` {name, hue, sheet, peak, bandwidth, ridge, points}, whose points
-  // are {x, y, text, roof, limit, square}.
-  const roofline = (devices) => {
-    const points = devices.flatMap((one) => one.points);
-    const log = Math.log10;
-    const x0 = Math.min(-1, ...points.map((one) => Math.floor(log(one.x))));
-    const x1 = Math.max(4, ...points.map((one) => Math.ceil(log(one.x))));
-    const top = Math.max(...devices.map((one) => one.peak ?? one.bandwidth * 10 ** x1));
-    const y1 = Math.ceil(log(top * 1.4));
-    const low = Math.min(...devices.map((one) => one.bandwidth * 10 ** x0), ...points.map((one) => one.y));
-    const y0 = Math.max(Math.floor(log(low)), y1 - 9);
-    const width = Math.min(by("chart").clientWidth, 800);
-    const [left, right, above, below] = [56, 24, 24, 46];
-    const decade = Math.min((width - left - right) / (x1 - x0), 480 / (y1 - y0));
-    const [wide, high] = [decade * (x1 - x0), decade * (y1 - y0)];
-    const X = (value) => left + decade * (log(value) - x0);
-    const Y = (value) => above + high - decade * (log(value) - y0);
-    const [unit, scale] = top >= 1e13 ? ["TFLOP/s", 1e12] : ["GFLOP/s", 1e9];
-    const parts = [];
-    for (let i = x0; i <= x1; i += 1) {
-      parts.push(`<path class="grid" d="M${X(10 ** i)} ${above}v${high}"/><text class="axis" x="${X(10 ** i)}" y="${above + high + 18}" text-anchor="middle">${Number((10 ** i).toPrecision(3))}</text>`);
-    }
-    for (let i = y0; i <= y1; i += 1) {
-      parts.push(`<path class="grid" d="M${left} ${Y(10 ** i)}h${wide}"/><text class="axis" x="${left - 7}" y="${Y(10 ** i) + 4}" text-anchor="end">${Number((10 ** i / scale).toPrecision(3))}</text>`);
-    }
-    parts.push(`<text class="axis" x="${left + wide}" y="${above + high + 38}" text-anchor="end">FLOP per byte</text><text class="axis" x="4" y="14">${unit}</text>`);
-    if (devices.length === 1 && devices[0].peak) {
-      const middle = X(Math.min(10 ** x1, devices[0].peak / devices[0].bandwidth));
-      for (const [from, to, name] of [[left, middle, "memory-bound"], [middle, left + wide, "compute-bound"]]) {
-        if (to - from > 110) parts.push(`<text class="region" x="${(from + to) / 2}" y="${above + high - 28}" text-anchor="middle">${name}</text>`);
-      }
-    }
-    devices.forEach((one) => {
-      const ridge = one.peak ? one.peak / one.bandwidth : 10 ** x1;
-      const from = Math.max(10 ** x0, 10 ** y0 / one.bandwidth);
-      const last = Math.min(ridge, 10 ** x1);
-      const flat = one.peak && ridge < 10 ** x1 ? `H${X(10 ** x1)}` : "";
-      parts.push(`<g class="h${one.hue}"><path class="roof${one.sheet ? " sheet" : ""}" d="M${X(from)} ${Y(from * one.bandwidth)}L${X(last)} ${Y(last * one.bandwidth)}${flat}"/>`);
-      if (flat) {
-        const over = one.peak === top ? -13 : 20;
-        parts.push(`<path class="drop" d="M${X(ridge)} ${Y(one.peak)}V${above + high}"/><circle class="ridge" cx="${X(ridge)}" cy="${Y(one.peak)}" r="4.5"/>`,
-          `<text class="halo" x="${left + wide - 4}" y="${Y(one.peak) + over}" text-anchor="end">${escaped(withUnit(one.peak, "FLOP/s"))}</text>`,
-          `<text class="halo" x="${X(ridge) + (one.hue ? -5 : 5)}" y="${above + high - 8 - 17 * one.hue}" text-anchor="${one.hue ? "end" : "start"}">ridge ${escaped(Number(ridge.toPrecision(3)))}</text>`);
-      }
-      const middle = Math.sqrt(from * Math.min(last, from * 40));
-      const [mx, my] = [X(middle), Y(middle * one.bandwidth)];
-      const side = one.bandwidth === Math.max(...devices.map((d) => d.bandwidth)) ? -10 : 20;
-      parts.push(`<text class="halo" transform="translate(${mx} ${my}) rotate(-45)" y="${side}" text-anchor="middle">${escaped(withUnit(one.bandwidth, "B/s"))}</text></g>`);
-    });
-    devices.forEach((one) => {
-      parts.push(`<g class="h${one.hue}">`);
-      one.points.forEach((point) => {
-        const [x, y] = [X(point.x), Math.min(Y(point.y), above + high)];
-        if (point.roof > point.y * 1.02) parts.push(`<path class="drop" d="M${x} ${Y(point.roof)}V${y}"/>`);
-        parts.push(point.square ? `<rect class="mark" x="${x - 6}" y="${y - 6}" width="12" height="12"/>` : `<circle class="mark dot" cx="${x}" cy="${y}" r="7.5"/>`);
-        if (point.text) {
-          const [end, up] = [x + 14 + 8 * point.text.length > left + wide + right || one.hue > 0, one.hue > 0 ? -14 : 24];
-          parts.push(`<text class="halo" x="${x + (end ? -12 : 12)}" y="${y + up}" text-anchor="${end ? "end" : "start"}">${escaped(point.text)}</text>`);
-        }
-      });
-      parts.push("</g>");
-    });
-    const spoken = points.map((one) => `${one.text || ""} ${one.x.toPrecision(3)} FLOP per byte`).join("; ");
-    return `<svg role="img" aria-label="Roofline. ${escaped(spoken)}" width="${left + wide + right}" height="${above + high + below}">${parts.join("")}</svg>`
-      + devices.map((one) => `<span class="key h${one.hue}"><i></i>${escaped(one.name)}, ${one.sheet ? "data sheet" : "measured"}</span>`).join("");
-  };
+  // Devices as plane.js draws them: those of the answers, or of one roof.
+  const drawnDevice = (path, hue, { peak_flops_per_s: peak, bandwidth_bytes_per_s: bandwidth }, points) => ({ name: deviceName(path), hue,
+    sheet: !isRun(path), host: runOf(path)?.host || false, peak, bandwidth, points });
+  const roofline = (devices) => ridgebench_plane.draw(devices, by("chart").clientWidth, data.margins, withUnit);
 
   // The end of a scale: 1, 2 or 5 times a power of ten.
   const scaleEnd = (value) => {
@@ -261,9 +207,9 @@
       const devices = answers.map((answer, index) => {
         const y = answer.flops / answer.time_lower_bound_s;
         const device = index ? state.also : state.on;
-        return { name: deviceName(device), hue: index, sheet: !isRun(device), peak: answer.peak_flops_per_s, bandwidth: answer.bandwidth_bytes_per_s,
-          points: answer.intensity_flop_per_byte === null || !(y > 0) ? [] : [{ x: answer.intensity_flop_per_byte, y, roof: answer.attainable_flops_per_s,
-            text: answers.length > 1 ? deviceName(device) : state.op }] };
+        const placed = answer.intensity_flop_per_byte !== null && y > 0;
+        return drawnDevice(device, index, answer, placed ? [{ x: answer.intensity_flop_per_byte, y, roof: answer.attainable_flops_per_s,
+          text: answers.length > 1 ? deviceName(device) : state.op }] : []);
       });
       const rows = answers.flatMap((answer, index) => {
         const times = { arithmetic: answer.peak_flops_per_s ? answer.flops / answer.peak_flops_per_s : 0, memory: answer.bytes / answer.bandwidth_bytes_per_s };
@@ -274,11 +220,13 @@
       });
       const end = scaleEnd(Math.max(...answers.map((one) => one.time_lower_bound_s)));
       const one = answers[0];
+      const limits = { memory: "the longer one", compute: "the longer one", launch: "the launch", special: "the special functions" };
+      const decides = `the limit is ${[...new Set(answers.map((answer) => limits[answer.bound]))].join(" or ")}`;
       const limit = { memory: "is memory-bound", compute: "is compute-bound", launch: "waits for its launch", special: "waits for special functions" };
       const said = answers.map((answer, index) => `${limit[answer.bound]} on ${deviceName(index ? state.also : state.on)}: ${withUnit(answer.time_lower_bound_s, "s")} at best`);
       const share = one.mfu_bound === null ? "unknown" : `${Number((100 * one.mfu_bound).toPrecision(3))} %`;
       return { finding: `${state.op} ${said.join(", and ")}`, chart: roofline(devices),
-        bars: `<h2>Time of arithmetic and of memory traffic, 0 to ${escaped(withUnit(end, "s"))}: the longer one decides</h2>${bars(rows, end)}`
+        bars: `<h2>Time of arithmetic and of memory traffic, 0 to ${escaped(withUnit(end, "s"))}: ${decides}</h2>${bars(rows, end)}`
           + cards([["FLOPs", withUnit(one.flops, "FLOP")], ["bytes", withUnit(one.bytes, "B")],
             ["FLOP per byte", one.intensity_flop_per_byte === null ? "unknown" : String(Number(one.intensity_flop_per_byte.toPrecision(4)))],
             ["limit", one.bound], ["MFU at most", share]]) };
@@ -290,10 +238,10 @@
       const points = answer.phases.flatMap((phase) => {
         const named = phase.operations.reduce((most, one) => (one.share > most.share ? one : most));
         return phase.operations.filter((one) => one.intensity_flop_per_byte > 0).map((one) => ({ x: one.intensity_flop_per_byte,
-          y: Math.min(roof.peak_flops_per_s, one.intensity_flop_per_byte * roof.bandwidth_bytes_per_s), square: phase === prefill,
+          y: one.flops / one.time_lower_bound_s, square: phase === prefill, // below the roof where the launch decides
+          roof: Math.min(roof.peak_flops_per_s, one.intensity_flop_per_byte * roof.bandwidth_bytes_per_s),
           text: one === named ? (phase === prefill ? "prefill" : "decode") : "" }));
       });
-      points.forEach((one) => { one.roof = one.y; });
       const group = (one) => (one.role === "attention" ? 1 : one.name === "lm_head" ? 2 : 0);
       const rows = answer.phases.map((phase) => ({ name: phase === prefill ? "prefill" : "decode, a step", text: withUnit(phase.time_lower_bound_s, "s"),
         parts: [0, 1, 2].map((hue) => ({ hue, value: phase.operations.filter((one) => group(one) === hue).reduce((sum, one) => sum + one.share, 0),
@@ -304,8 +252,9 @@
       const held = [{ name: "memory", text: withUnit(used, "B"), parts: [{ value: answer.weights_bytes, hue: 0, name: "weights" }, { value: decode.kv_cache_bytes, hue: 3, name: "KV cache" }] }];
       const key = (names) => names.map(([hue, name]) => `<span class="key h${hue}"><i></i>${name}</span>`).join("");
       const fits = decode.fits === false ? "does not fit" : "fits";
+      points.forEach((one) => { one.y = Math.min(one.y, one.roof); }); // other traffic may have a faster roof than the one drawn
       return { finding: `${answer.model} decodes at most ${withUnit(decode.tokens_per_s, "tokens/s")} with ${decode.batch} sequence${decode.batch === 1 ? "" : "s"} on ${deviceName(state.on)}, and ${fits}`,
-        chart: roofline([{ name: deviceName(state.on), hue: 0, sheet: !isRun(state.on), peak: roof.peak_flops_per_s, bandwidth: roof.bandwidth_bytes_per_s, points }]),
+        chart: roofline([drawnDevice(state.on, 0, roof, points)]),
         bars: `<p class="quiet">Squares are the operations of prefill, circles those of a step of decoding.</p><h2>Where the time goes</h2>${bars(rows, 1)}${key([[0, "linear layers"], [1, "attention"], [2, "lm_head"]])}`
           + `<h2>Memory${whole ? ` against the ${escaped(withUnit(whole, "B"))} of the device` : ""}</h2>${bars(held, end, whole)}${key([[0, "weights"], [3, "KV cache"]])}`
           + cards([["prefill of one sequence", withUnit(prefill.time_lower_bound_s, "s")], ["decode, a step", withUnit(decode.time_lower_bound_s, "s")],
@@ -313,16 +262,17 @@
     },
 
     training: ([fits, train]) => {
+      const unit = runOf(state.on)?.host ? "host" : "GPU";
       const end = Math.max(fits.memory_bytes, fits.bytes);
       const band = (part, index) => ({ value: part.bytes, hue: index % 4, name: part.name });
-      const rows = [{ name: "memory of a GPU", text: withUnit(fits.bytes, "B"), parts: fits.parts.map(band) }];
+      const rows = [{ name: `memory of a ${unit}`, text: withUnit(fits.bytes, "B"), parts: fits.parts.map(band) }];
       const key = fits.parts.map((part, index) => `<span class="key h${index % 4}"><i></i>${escaped(part.name)}, ${escaped(withUnit(part.bytes, "B"))}</span>`).join("");
       const change = fits.changes.length ? `<p>It fits with ${escaped(fits.changes.map((one) => one.change).join(", or with "))}.</p>` : fits.fits ? "" : "<p>No single change makes it fit.</p>";
       const money = train.cost === undefined || train.cost === null ? [] : [["cost", `${Number(train.cost.toPrecision(4)).toLocaleString("en")}`]];
       const days = Number(train.days.toPrecision(4)).toLocaleString("en");
-      return { finding: `${state.model} ${fits.fits ? "fits" : "does not fit"} ${deviceName(state.on)}, and ${state.tokens} tokens take ${days} days on ${state.gpus} GPUs`,
-        chart: `<h2>Memory of one GPU against its ${escaped(withUnit(fits.memory_bytes, "B"))}</h2>${bars(rows, end, fits.memory_bytes)}${key}${change}`,
-        bars: cards([["days", days], ...money, ["GPU-hours", Number(train.gpu_hours.toPrecision(4)).toLocaleString("en")],
+      return { finding: `${state.model} ${fits.fits ? "fits" : "does not fit"} ${deviceName(state.on)}, and ${state.tokens} tokens take ${days} days on ${state.gpus} ${unit}${Number(state.gpus) === 1 ? "" : "s"}`,
+        chart: `<h2>Memory of one ${unit} against its ${escaped(withUnit(fits.memory_bytes, "B"))}</h2>${bars(rows, end, fits.memory_bytes)}${key}${change}`,
+        bars: cards([["days", days], ...money, [`${unit}-hours`, Number(train.gpu_hours.toPrecision(4)).toLocaleString("en")],
           ["FLOPs", withUnit(train.flops, "FLOP")]]) };
     },
   };
@@ -330,9 +280,9 @@
   const draw = () => {
     if (state.model === PASTED) model.FS.writeFile(PASTED, state.config);
     const words = questions();
-    const texts = words.map(ask);
-    const failed = texts.find((one) => one.code !== 0);
-    const said = failed ? failed.problem : [...new Set(texts.map((one) => one.problem))].filter((one) => one).join("\n"); // warnings
+    const answers = words.map((one) => ask([...one, "--json"]));
+    const failed = answers.find((one) => one.code !== 0);
+    const said = failed ? failed.problem : [...new Set(answers.map((one) => one.problem))].filter((one) => one).join("\n"); // warnings
     by("problem").hidden = said === "";
     by("problem").textContent = said;
     document.body.dataset.code = failed ? failed.code : 0;
@@ -340,23 +290,31 @@
       by("finding").textContent = "This question has no answer";
       by("chart").replaceChildren(), by("bars").replaceChildren();
     } else {
-      const shown = ANSWERS[state.view](words.map((one) => JSON.parse(ask([...one, "--json"]).text)));
+      const shown = ANSWERS[state.view](answers.map((one) => JSON.parse(one.text)));
       by("finding").textContent = shown.finding;
       by("chart").innerHTML = shown.chart;
       by("bars").innerHTML = shown.bars;
       layBars();
     }
-    showCommands(words, texts);
+    showCommands(words);
   };
 
-  const showCommands = (words, texts) => {
+  // The command of each question, and below it the text that it prints, which the model writes when the box is open.
+  const showCommands = (words) => {
     const open = [...document.querySelectorAll("#answers details")].map((one) => one.open);
     by("answers").replaceChildren(...words.map((one, index) => {
       const box = document.createElement("div");
       box.innerHTML = `<div class="command"><code tabindex="0"></code><button type="button">Copy</button></div><details><summary>What it prints</summary><pre tabindex="0"></pre></details>`;
+      const [details, printed] = [box.querySelector("details"), box.querySelector("pre")];
       box.querySelector("code").textContent = shell(one);
-      box.querySelector("pre").textContent = texts[index].text || texts[index].problem;
-      box.querySelector("details").open = open[index] || false;
+      const print = () => {
+        if (!details.open || printed.textContent) return;
+        const { text, problem } = ask(one);
+        printed.textContent = text || problem;
+      };
+      details.open = open[index] || false;
+      details.ontoggle = print;
+      print();
       box.querySelector("button").onclick = (event) => {
         navigator.clipboard?.writeText(shell(one)).then(() => { event.target.textContent = "Copied"; }, () => getSelection().selectAllChildren(box.querySelector("code")));
       };
@@ -375,9 +333,9 @@
     by("controls").onsubmit = (event) => event.preventDefault();
     by("main").hidden = false;
     update();
-    addEventListener("hashchange", () => { if (location.hash !== address()) { readAddress(); update(); } });
+    addEventListener("hashchange", () => { if (location.hash !== written) { readAddress(); update(); } });
     addEventListener("resize", draw);
-    window.playground = { ask, choices, state };
+    window.playground = { ask, choices, state, model };
     document.body.dataset.ready = "yes";
   };
   start().catch((error) => {

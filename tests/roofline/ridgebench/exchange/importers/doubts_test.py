@@ -7,6 +7,7 @@ import pytest
 from golden import imported
 
 from ridgebench.__main__ import main
+from ridgebench.base.files import ResultsError
 from ridgebench.data import program
 
 HEAD = "name,operation,format,m,n,k,time_us,flops,bytes"
@@ -20,7 +21,14 @@ def without_binary(monkeypatch):
         m, n, k = (shape[key] for key in "mnk")
         return {"flops": 2 * m * n * k, "bytes": 4 * (m * n + n * k + m * k), "shape": {**shape, "layout": "nt"}}
 
-    monkeypatch.setattr(program, "predict", answer)
+    def softmax(operation: str, text: str, name: str, device: str) -> dict:
+        shape = {key: int(size) for key, _, size in (part.partition(":") for part in text.split("/"))}
+        if list(shape) != ["m", "n"]:
+            raise ResultsError("unknown dimension; this operation has m, n")
+        return {"flops": 5 * shape["m"] * shape["n"], "bytes": 8 * shape["m"] * shape["n"], "shape": shape}
+
+    monkeypatch.setattr(program, "operations", lambda: frozenset({"matmul", "softmax"}))
+    monkeypatch.setattr(program, "predict", lambda operation, *words: (softmax if operation == "softmax" else answer)(operation, *words))
 
 
 def mapped(tmp_path: Path, text: str) -> tuple[str, str]:
@@ -95,6 +103,28 @@ def test_a_count_of_the_map_replaces_that_of_cutlass_and_its_rate(tmp_path):
     points = mapped(tmp_path, "[[point]]\nname = '.'\noperation = 'sparse'\nflops = 'm*n*k'\n")
     (row,) = imported(tmp_path, "cutlass", cutlass({}), *points).values()
     assert row["flops"] == 64**3
+
+
+def test_every_operation_of_the_program_holds_a_row_to_its_shape(tmp_path, capsys):
+    table = ("name,operation,format,m,n,time_us,flops,bytes\na,softmax,fp32,8,8,1,320,\nb,softmax,fp32,8,8,1,64,\n"
+             "c,softmax,fp32,8,16,1,,512\nd,layernorm,fp32,8,8,1,1,\n")
+    rows = imported(tmp_path, "csv", table)
+    assert [(row["technique"], row["flops"], row["bytes"]) for row in rows.values()] == [("a", 320, 512), ("d", 1, 0)]
+    said = capsys.readouterr().err
+    assert "b: flops are 64, but softmax of m:8/n:8 has 320" in said and "c: bytes are 512, but softmax of m:8/n:16 has 1024" in said
+
+
+def test_an_operation_of_another_tool_may_have_the_name_and_other_dimensions(tmp_path):
+    (row,) = imported(tmp_path, "csv", "name,operation,format,N,time_us,flops\na,softmax,fp32,8,1,7\n").values()
+    assert (row["shape"], row["flops"]) == ({"N": 8}, 7)
+
+
+@pytest.mark.parametrize(("rate", "stays"), [(10240, True), (11000, True), (12000, False), (99999, False)])
+def test_a_rate_of_llama_bench_that_contradicts_its_time(tmp_path, capsys, rate, stays):
+    row = {"model_type": "llama 8B F16", "backends": "CUDA", "n_prompt": 1024, "n_gen": 0, "avg_ns": 10**8, "avg_ts": rate}
+    (tmp_path / "file").write_text(json.dumps([row]))
+    assert main(["import", "llama-bench", str(tmp_path / "file"), "-o", str(tmp_path / "out")]) == (0 if stays else 2)
+    assert ("but 1024 tokens and the time give 1.024e+04" in capsys.readouterr().err) is not stays
 
 
 def test_what_a_profiler_counted_need_not_agree_with_the_shape(tmp_path):

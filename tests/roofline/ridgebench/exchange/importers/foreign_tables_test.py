@@ -26,6 +26,17 @@ def test_axes_of_later_benchmarks_stand_behind_skipped(tmp_path, capsys):
     assert found["external/conv/int8/Mask_width:3/cold@cuda:0"]["accumulator"] == "int32"
 
 
+def test_a_row_of_a_second_device_under_one_number_is_left_out(tmp_path, capsys):
+    lines = ["copy,0,H100,F32,No,9,1e-3,0.1,,,", "copy,0,A100,F64,No,9,2e-3,0.1,,,", "copy,1,A100,F32,No,9,3e-3,0.1,,,"]
+    found = imported(tmp_path, "nvbench", "\n".join([COLUMNS, *lines]))
+    assert list(found) == ["external/copy/fp32/cold@cuda:0", "external/copy/fp32/cold@cuda:1"]
+    assert "device 0 is 'A100', and 'H100' before; allowed: one model for a device in a file" in capsys.readouterr().err
+    devices = [{"id": 0, "name": name} for name in ("H100", "A100")]
+    (tmp_path / "json").write_text(json.dumps({"devices": devices, "benchmarks": []}))
+    assert main(["import", "nvbench", str(tmp_path / "json"), "-o", str(tmp_path / "other")]) == 2
+    assert "device 0 is 'A100', and 'H100' before" in capsys.readouterr().err
+
+
 def state(**axes: str) -> dict:
     summary = {"tag": "nv/cold/time/gpu/mean", "data": [{"name": "value", "value": "0.001"}]}
     return {"axis_values": [{"name": key, "value": value} for key, value in axes.items()], "summaries": [summary]}

@@ -32,6 +32,7 @@ def answer(operation: str, text: str, name: str, device: str) -> dict:
 @pytest.fixture(autouse=True)
 def without_binary(monkeypatch):
     monkeypatch.setattr(program, "predict", answer)
+    monkeypatch.setattr(program, "operations", frozenset)
 
 
 def read(tmp_path: Path, *words) -> dict[str, dict]:
@@ -138,13 +139,40 @@ def test_llama_bench(tmp_path, capsys):
 
 
 def test_llama_bench_by_lines_on_a_processor(tmp_path):
-    row = {"model_type": "x 1B Q4_0", "cpu_info": "A processor", "backends": "CPU", "model_size": 10**9, "model_n_params": 10**9,
+    row = {"model_type": "llama 1B Q4_0", "cpu_info": "A processor", "backends": "CPU", "model_size": 10**9, "model_n_params": 10**9,
            "n_prompt": 8, "n_gen": 2, "avg_ts": 20.0}
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n" + json.dumps(row | {"n_prompt": 16}) + "\n")
     found = read(tmp_path, "llama-bench", path, "--format", "fp32")
-    assert [key.split("/")[1] for key in found] == ["x_1B_Q4_0_pp8+tg2", "x_1B_Q4_0_pp16+tg2"]
+    assert [key.split("/")[1] for key in found] == ["llama_1B_Q4_0_pp8+tg2", "llama_1B_Q4_0_pp16+tg2"]
     assert [(row["bytes"], row["time_median_s"]) for row in found.values()] == [(3e9, 0.5), (3e9, 0.9)]
+
+
+def test_llama_bench_of_two_gpus_keeps_the_rows_of_the_first(tmp_path, capsys):
+    path = tmp_path / "two.jsonl"
+    path.write_text("\n".join(json.dumps(LLAMA | {"n_prompt": 512 * (at + 1), "gpu_info": gpu}) for at, gpu in enumerate(("H100", "A100"))))
+    assert [row["shape"]["prompt"] for row in read(tmp_path, "llama-bench", path, "--format", "fp16").values()] == [512]
+    assert "device 0 is 'A100', and 'H100' before" in capsys.readouterr().err
+
+
+LLAMA = {"model_type": "llama 8B Q4_0", "backends": "CUDA", "model_size": 5 * 10**9, "model_n_params": 8 * 10**9, "n_prompt": 1024,
+         "n_gen": 0, "avg_ts": 1e4}
+
+
+@pytest.mark.parametrize(("change", "passes"), [
+    ({}, 2), ({"n_batch": 128}, 8), ({"n_batch": 768}, 3), ({"n_prompt": 1, "n_ubatch": 1}, 1),
+    ({"model_type": "phi3 3B Q4_0", "model_n_params": 3821079648}, 2), ({"model_type": "llama ?B Q4_0"}, 2),
+    ({"model_type": "gpt-oss 20B Q8_0", "model_n_params": 20914757184}, 0), ({"model_type": "deepseek2 671B Q4_K - Medium"}, 0),
+    ({"model_type": "llama4 17Bx16E (Scout) Q4_0"}, 0), ({"model_type": "dbrx 132B Q4_0"}, 0), ({"model_type": "new 8B F16"}, 0),
+    ({"model_type": "llama 7B Q4_0", "model_n_params": 24153690112}, 0), ({"model_filename": "Mixtral-8x7B.gguf"}, 0),
+])  # fmt: skip
+def test_only_a_model_without_experts_has_flops_and_bytes(tmp_path, change, passes):
+    path = tmp_path / "rows.jsonl"
+    row = LLAMA | change
+    path.write_text(json.dumps(row) + "\n")
+    (found,) = read(tmp_path, "llama-bench", path, "--format", "fp16").values()
+    assert found["bytes"] == passes * row["model_size"]
+    assert found["flops"] == (2 * row["model_n_params"] * row["n_prompt"] if passes else 0)
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])

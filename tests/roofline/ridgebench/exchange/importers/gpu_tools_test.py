@@ -26,6 +26,7 @@ def sent(collective: str, ranks: int) -> float:
 @pytest.fixture(autouse=True)
 def without_binary(monkeypatch):
     monkeypatch.setattr(program, "predict", lambda operation, text, name, device: {"flops": 11.0, "bytes": 12.0, "shape": {}})
+    monkeypatch.setattr(program, "operations", frozenset)
     monkeypatch.setattr(program, "sent_by_a_rank", sent)
 
 
@@ -95,6 +96,17 @@ def test_a_product_has_the_layout_that_strides_give(tmp_path, dims, strides, sho
     path = tmp_path / "t.json"
     path.write_text(trace([operation(dims, strides), kernel()]))
     assert list(read(tmp_path, "torch-profiler", path)) == [shown.format("my_kernel_bf16") + "/steady@cuda:0"]
+
+
+@pytest.mark.parametrize(("name", "dims", "strides", "op"), [
+    ("aten::dot", [[8], [8]], [[1], [1]], "dot"), ("aten::dot", [[8], [8]], [[1], [3]], "external"),
+    ("aten::dot", [[8], [8]], [[3], [1]], "external"), ("aten::dot", [[8], [8]], [[1]], "external"),
+    ("aten::mv", [[4, 6], [6]], [[6, 1], [1]], "matvec"), ("aten::mv", [[4, 6], [6]], [[6, 1], [2]], "external"),
+])
+def test_gaps_in_either_operand_have_no_bytes(tmp_path, name, dims, strides, op):
+    path = tmp_path / "t.json"
+    path.write_text(trace([operation(dims, strides, name), kernel()]))
+    assert [row["op"] for row in read(tmp_path, "torch-profiler", path).values()] == [op]
 
 
 @pytest.mark.parametrize(("strides", "op"), [([[6, 1]], "relu"), ([[12, 1]], "external"), ([[1, 4]], "external"), ([], "external")])

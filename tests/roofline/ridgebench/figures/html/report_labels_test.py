@@ -67,3 +67,13 @@ def test_names_of_flat_roofs_are_apart():
     centres = sorted(label.at[1] + label.more["shift"] for label in names)
     tallest = max(len(re.findall("<tspan", label.svg)) for label in names) * labels.STEP
     assert len(centres) > 3 and all(other - one >= tallest for one, other in zip(centres, centres[1:]))
+
+
+@pytest.mark.parametrize(("host", "ridges"), [("amd", {"fp32 FMA": "8.13 (triad)"}),
+                                              ("intel", {"fp32 FMA": "10.3 (triad)", "bf16 tensor": "139 (triad)"})])
+def test_a_flat_roof_has_the_ridge_of_its_own_format(host, ridges):
+    """Units that serve fp8 rows too bend by fp8's mix of traffic there, as the figures of each format say."""
+    content = gather([next((ROOT / "results").glob(f"{host}*/2*"))], [], [])
+    flats = [line for line in lines.all_lines(content)[0] if line.kind == "flat"]
+    found = {line.label[0]: line.ridge_text for line in flats}
+    assert ridges.items() <= found.items()

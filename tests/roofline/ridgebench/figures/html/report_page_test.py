@@ -164,8 +164,8 @@ def test_four_runs_of_400_rows_are_less_than_5_megabytes(results):
     for number in range(400):
         shape = {**model["shape"], "m": number + 1}
         name = "/".join(f"{key}:{value}" for key, value in shape.items())
-        flops = model["flops"] * (1 + number)
-        many.append({**model, "shape": shape, "id": f"matmul/packed/fp32/{name}/steady@cpu", "flops": flops})
+        work = {key: model[key] * (1 + number) for key in ("flops", "flops_per_s")}
+        many.append({**model, "shape": shape, "id": f"matmul/packed/fp32/{name}/steady@cpu", **work})
     write_records(results, [r for r in records if r["role"] != "kernel"] + many)
     assert len(make(results)) < 2e6
     page = make(results, *(other(results, f"run{number}") for number in range(3)))
@@ -241,6 +241,19 @@ def test_counted_traffic_has_a_column_where_it_was_counted(results):
     (results / "counters.jsonl").write_text(f'{{"id": "{name}", "dram_bytes": 123456789.0}}\n')
     page = make(results)
     assert 'data-key="dram_bytes"' in page and 'data-v="123456789.0">1.235e+08<' in page
+    assert 'data-key="dram_over_model"' not in page
+
+
+def test_counted_traffic_over_that_of_a_model_has_a_column(edit):
+    def change(records, environment):
+        for record in records:
+            record["model_dram_bytes"] = 1e8
+
+    results = edit(change)
+    assert 'data-key="dram_over_model"' not in make(results), "nothing was counted"
+    [name, *_] = [r["id"] for r in read_records(results) if r["role"] == "kernel" and r["status"] == "ok"]
+    (results / "counters.jsonl").write_text(f'{{"id": "{name}", "dram_bytes": 125000000.0}}\n')
+    assert 'data-v="1.25">1.25<' in make(results)
 
 
 @pytest.mark.parametrize(("key", "value", "shown"), [

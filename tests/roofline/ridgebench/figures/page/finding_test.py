@@ -31,22 +31,26 @@ def test_an_operation_below_the_memory_roof_is_not_said_to_be_at_it():
     slow = changed(golden(), lambda r: r.op == "dot" and r.format == "bf16",
                    fraction_of_measured_roof=0.4)
     assert finding.roofline_title(slow).endswith(
-        "; at the memory roof: ReLU, dot (fp32); below it: dot, 40 %"
+        "; at the memory roof: ReLU, dot (fp32); below it: bf16 dot, 40 %"
     )
     slower = changed(slow, lambda r: r.op == "dot" and r.format == "fp32",
                      fraction_of_measured_roof=0.2)
     assert finding.roofline_title(slower).endswith(
-        "; at the memory roof: ReLU; below it: dot, 20 to 40 %"
+        "; at the memory roof: ReLU; furthest below it: fp32 dot, 20 %"
     )
     slowest = changed(slower, lambda r: r.op == "relu", fraction_of_measured_roof=0.002)
     assert finding.roofline_title(slowest).endswith(
-        "; below the memory roof: ReLU and dot, <1 to 40 %"
+        "; every operation below the memory roof; furthest below it: fp32 ReLU, <1 %"
     )
+    assert finding.roofline_title(slow.only("bf16")).endswith("at the memory roof: ReLU; below it: dot, 40 %")
 
 
 def test_most_formats_at_the_roof_are_named_by_the_exception():
-    shares = {"fp32": 1.0, "fp16": 0.95, "bf16": 0.5}
-    assert finding.where(shares) == " (all but bf16)"
+    drawn = ["fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
+    assert finding.which(["fp32", "fp16", "fp8_e4m3", "fp8_e5m2"], drawn) == " (all but bf16)"
+    assert finding.which(drawn[:3], drawn) == " (all but fp8)" and finding.which(drawn[3:], drawn) == " (fp8)"
+    assert finding.which(drawn[:4], drawn) == " (all but fp8_e5m2)" and finding.which(drawn, drawn) == ""
+    assert finding.which(["bf16"], ["fp16", "bf16"]) == " (bf16)" and finding.which(["fp8_e4m3"], ["fp8_e4m3"]) == ""
 
 
 def test_more_than_the_roof_is_only_at_the_roof():

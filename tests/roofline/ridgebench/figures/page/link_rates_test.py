@@ -54,9 +54,14 @@ def test_few_sizes_are_drawn_only_under_named_links(copies):
     assert links.wanted(view, (PCIE,)) and not links.wanted(view, ())
 
 
-def test_no_figure_without_transfers(tmp_path):
-    assert main([str(GOLDEN), "--link", "nvlink4", "--out", str(tmp_path), "--formats", "svg"]) == 0
-    assert not (tmp_path / "links.svg").exists()
+@pytest.mark.parametrize(("words", "why"), [
+    ([str(GOLDEN)], "the run has no row of a copy or a collective"), (["--on", "h100-sxm"], "one results directory"),
+])  # fmt: skip
+def test_a_link_that_no_figure_would_show_is_refused(tmp_path, capfd, words, why):
+    assert main([*words, "--link", "nvlink4", "--out", str(tmp_path), "--formats", "svg"]) == 2
+    error = capfd.readouterr().err
+    assert why in error and "allowed" in error and error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_rate_above_every_link_is_said(copies, tmp_path):

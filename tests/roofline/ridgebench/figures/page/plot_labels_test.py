@@ -44,7 +44,7 @@ def test_wrapping_loses_no_word_until_the_last_line():
 
 
 def test_a_taken_place_is_not_clear():
-    obstacles = Obstacles(Box(0, 0, 10, 10))
+    obstacles = Obstacles(Box(0, 0, 10, 10), 0.0)
     obstacles.add_line((1, 1), (5, 5), 0.1)
     assert not obstacles.clear(Box(2.9, 2.9, 3.1, 3.1))
     assert obstacles.clear(Box(2.9, 4.0, 3.1, 4.2))

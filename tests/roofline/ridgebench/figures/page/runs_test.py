@@ -18,7 +18,9 @@ from ridgebench.data.data_sheets import find_sheet
 from ridgebench.data.records import load_run
 from ridgebench.data.view import View, make_view
 from ridgebench.figures.page import dumbbells, runs_figure, runs_table
+from ridgebench.figures.page.doubt import DOUBT, doubt
 from ridgebench.figures.page.drawing import settings
+from ridgebench.figures.page.page import LINE, new_page, write_foot_of_runs
 from ridgebench.figures.page.runs import OneRun, changed, formats, make_runs, provenance, span, title
 from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.plot import drawn_figures, main, parse
@@ -271,3 +273,14 @@ def test_no_title_rests_on_a_run_of_several_that_did_not_end():
     endless = judged_again(replace(sped_up(golden(), 2.0), environment=golden().environment | {"interrupted": True}))
     assert title(runs_of(golden(), endless)) == "No claim: run B did not end"
     assert "2 times" in title(runs_of(golden(), sped_up(golden(), 2.0)))
+
+
+def test_each_doubt_has_the_letter_of_its_run_and_is_whole():
+    views = [make_view(load_run(next((ROOT / "results").glob(f"{name}*/2026-11-22-*"))), None) for name in ("nvidia-h100", "nvidia-h200")]
+    runs = make_runs([*views, *views], [Path()] * 4)
+    figure, page = new_page(THEMES["light"])
+    above = write_foot_of_runs(page, "", {run.letter: run.view for run in runs}, THEMES["light"])
+    lines = [text.get_text() for text in page.texts if text.get_gid() == DOUBT]
+    told = "; ".join(f"{run.letter}: {doubt(run.view)}" for run in runs)
+    assert " ".join(reversed(lines)) == told, "the lowest line is written first"
+    assert above == pytest.approx((len(lines) - 1) * LINE) and len(lines) > 1

@@ -1,17 +1,26 @@
 """The playground in a real Chromium: the program's answers, sliders, keys, the address, and its look on a phone."""
 
 import json
+import random
 
 import pytest
 from command_line import ROOT, environment, ridgebench
-from playground import READY, SKIPS, WIDE, check
+from playground import PHONE, PRINTED, READY, RUNS, SKIPS, TOUCHING, WIDE, check, some
 
 pytestmark = SKIPS
-PHONE = (390, 844)
 MOST_BYTES = 4e6
 FINDING = "document.getElementById('finding').textContent"
+CHART = "document.getElementById('chart').innerHTML"
 VIEWS = ("operation", "serving", "training")
 COMMANDS = "[...document.querySelectorAll('#answers code')].map((one) => one.textContent)"
+# What a drag of the first slider over all its places asks the model, and how many files of runs the model reads.
+DRAG = """new Promise((done) => {
+    const {model} = playground, {ccall} = model, {open} = model.FS, count = {answers: 0, reads: 0};
+    model.ccall = (name, ...rest) => { count.answers += name === 'answer'; return ccall(name, ...rest); };
+    model.FS.open = (...given) => { count.reads += 1; return open(...given); };
+    const range = [...document.querySelectorAll('input[type=range]')].find((one) => one.checkVisibility());
+    for (let step = Number(range.min); step <= Number(range.max); step += 1) { range.value = step; range.dispatchEvent(new Event('input')); }
+    requestAnimationFrame(() => requestAnimationFrame(() => { Object.assign(model, {ccall}), model.FS.open = open; done(count); })); })"""
 
 
 def go(browser, address: str) -> None:
@@ -57,7 +66,7 @@ def test_every_choice_of_a_box_has_an_answer_or_names_what_a_device_lacks(opened
 @pytest.mark.parametrize("view", VIEWS)
 def test_commands_of_the_page_print_what_the_page_says(opened, view):
     go(opened, f"view={view}&batch=8&price=2")
-    printed = opened.run("[...document.querySelectorAll('#answers pre')].map((one) => one.textContent)")
+    printed = opened.run(f"Promise.all({PRINTED})")
     commands = opened.run(COMMANDS)
     assert len(commands) == len(printed) == (2 if view == "training" else 1)
     for command, text in zip(commands, printed):
@@ -77,6 +86,19 @@ def test_the_dot_walks_the_roof_as_a_slider_moves(opened):
     assert all(a[1] >= b[1] for a, b in zip(places, places[1:])), "and never fewer FLOP/s"
     assert places[-1][1] == places[-2][1] < places[0][1], "until the roof is flat"
     assert "is compute-bound" in opened.run(FINDING)
+
+
+@pytest.mark.parametrize("view, answers", [("operation", 2), ("serving", 2), ("training", 2)])
+def test_a_drag_has_one_answer_a_frame_and_reads_no_run_again(opened, view, answers):
+    first, second = opened.run(RUNS)[-2:]
+    go(opened, f"view={view}&format=bf16&on={first}&also={second}")
+    address, chart = opened.run("location.href"), opened.run(CHART)
+    assert opened.run("document.body.dataset.code") == "0"
+    assert opened.run(DRAG) == {"answers": answers, "reads": 0}
+    assert opened.run(CHART) != chart
+    assert opened.run("location.href") == address, "the address follows when the slider is let go"
+    opened.run("[...document.querySelectorAll('input[type=range]')].find((one) => one.checkVisibility()).dispatchEvent(new Event('change'))")
+    assert opened.run("location.href") != address
 
 
 def test_the_time_of_gelu_is_that_of_relu(opened):
@@ -103,7 +125,7 @@ def test_the_address_restores_the_question(opened):
 
 def test_a_pasted_config_is_answered_as_its_model(opened):
     go(opened, "view=serving&model=llama-3-8b")
-    text = opened.run("document.querySelector('#answers pre').textContent")
+    [text] = opened.run(f"Promise.all({PRINTED})")
     choose(opened, "model", "config.json")
     assert opened.run("document.body.dataset.code") != "0", "nothing was pasted"
     choose(opened, "config", (ROOT / "roofline/models/llama-3-8b.json").read_text())
@@ -138,4 +160,24 @@ def test_no_view_is_wider_than_its_window(browser, page, size, scheme):
         texts = browser.run("""[...document.querySelectorAll('#picture svg text')].map((one) => { const box = one.getBoundingClientRect();
             return [box.left, box.right]; })""")
         assert all(0 <= left and right <= size[0] for left, right in texts), view
+    assert browser.errors == []
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_no_name_touches_another_one_or_a_mark(browser, page, size):
+    rng = random.Random(390)
+    browser.visit("about:blank")
+    browser.open(page, *size)
+    assert browser.run(READY) == "yes"
+    choices, runs = browser.run("playground.choices"), browser.run(RUNS)
+    devices = [sheet["name"] for sheet in choices["sheets"]] + 8 * runs
+    for _ in range(60):
+        operation = rng.choice(choices["operations"])
+        sizes = "".join(f"&size-{name}={some(rng, 1 << 12)}" for name in operation["dimensions"])
+        asked = f"op={operation['name']}&format={rng.choice(operation['formats'])}&on={rng.choice(devices)}&also={rng.choice(['', *devices])}{sizes}"
+        go(browser, asked)
+        assert browser.run(TOUCHING) == [], asked
+    for model in rng.sample(choices["models"], 8):
+        go(browser, f"view=serving&model={model}&batch={some(rng, 512)}&on={rng.choice(devices)}")
+        assert browser.run(TOUCHING) == [], model
     assert browser.errors == []

@@ -39,6 +39,7 @@ def test_the_page_holds_the_newest_published_run_of_each_device(made_up, tmp_pat
     paths = [ROOT / run["path"] for run in runs]
     assert {path.parent.name for path in paths} == {path.parents[1].name for path in (ROOT / "results").glob("*/20*/records.jsonl")}
     for run, path in zip(runs, paths):
+        assert run["host"] == ("nvidia" not in path.parent.name), "its rates are in GFLOP/s"
         files = {name: gzip.decompress(base64.b64decode(text)).decode() for name, text in run["files"].items()}
         assert files["environment.json"] == (path / "environment.json").read_text()
         ids = [json.loads(line)["id"] for line in files["records.jsonl"].splitlines()]

@@ -10,7 +10,7 @@ from ridgebench.figures import plot
 from ridgebench.figures.slides import slides
 
 SVG = "{http://www.w3.org/2000/svg}"
-COUNT = 22  # slides of the data sheet h100-sxm
+COUNT = 23  # slides of the data sheet h100-sxm
 
 
 def texts(path: Path) -> list[str]:

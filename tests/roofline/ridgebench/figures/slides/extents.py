@@ -2,12 +2,21 @@
 
 from itertools import combinations
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 SPARE = 1.5  # pixels that the boxes of two texts may share: lines of one paragraph touch
+
+
+def near_axes(figure: Figure, axes: Axes, texts: list[Text], least: float) -> list[str]:
+    """Texts within axes that are nearer than `least` inches to the left or the lower one."""
+    frame, renderer = axes.get_window_extent(), FigureCanvasAgg(figure).get_renderer()
+    placed = [(text.get_text(), text.get_window_extent(renderer)) for text in texts]
+    within = [(name, box) for name, box in placed if box.x1 > frame.x0 and box.y1 > frame.y0 and box.x0 < frame.x1]
+    return [name for name, box in within if min(box.x0 - frame.x0, box.y0 - frame.y0) < least * figure.dpi]
 
 
 def visible_texts(figure: Figure) -> list[Text]:

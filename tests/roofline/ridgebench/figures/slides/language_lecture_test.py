@@ -3,16 +3,19 @@
 import json
 import re
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from command_line import OK, USAGE, ridgebench
 from extents import faults, visible_texts
+from fontTools.ttLib import TTFont
 from golden import ROOT
+from matplotlib import font_manager
 from matplotlib.text import Text
 
 from ridgebench.base.files import ResultsError
 from ridgebench.figures import plot
-from ridgebench.figures.page import language
+from ridgebench.figures.page import language, simplified
 from ridgebench.figures.page.drawing import drawing, drawn
 from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.slides import deck, slides
@@ -149,6 +152,9 @@ def test_a_deck_is_chinese_and_its_notes_too(tmp_path):
     ("Ridge 295", "脊点 295"),
     ("wgmma_tuned is 12 times as fast as naive", "wgmma_tuned 的速度是 naive 的 12 倍"),
     ("NVIDIA H200 (cuda:0) · 2026-11-22 · method 1", "NVIDIA H200 (cuda:0) · 2026-11-22 · 方法 1"),
+    ("gelu, dot: 64.3 TFLOP/s", "gelu、dot：64.3 TFLOP/s"),
+    ("measured: 841 TFLOP/s, 3.08 TB/s (triad)", "实测：841 TFLOP/s、3.08 TB/s (triad)"),
+    ("measured: the device was lost, and nothing came back", "实测：the device was lost, and nothing came back"),  # a record's sentence
     ("bf16 at the memory roof: ReLU, GeLU (all but fp8_e4m3, fp8_e5m2), dot", "bf16 到达内存屋顶：ReLU、GeLU（除 fp8_e4m3、fp8_e5m2 外）、dot"),
     ("Each step adds one idea to matmul at n = 8192. 100 % is cublas, 732 TFLOP/s. --budget cut samples, so that the shares carry no claim.",
      "每一步给 n = 8192 的 matmul 增加一个想法。100 % 是 cublas，732 TFLOP/s。--budget 截短了采样，因此比例不作结论。"),
@@ -201,6 +207,27 @@ def test_an_svg_names_fonts_of_other_machines_and_has_text():
         assert "'Noto Sans CJK SC'" in svg and "Microsoft YaHei" in svg and "访存受限" in svg
         style = re.findall(r'style="font: ([^"]*)"', svg)
         assert style and all("DejaVu Sans" in one for one in style)
+
+
+@pytest.mark.parametrize("weight", ["regular", "bold"])
+def test_characters_have_their_simplified_forms(weight):
+    """The first face of a file of Noto Sans CJK, which Matplotlib reads, draws 直 and 骨 as Japanese does."""
+    several = [font.fname for font in font_manager.fontManager.ttflist if font.name == "Noto Sans CJK JP" and font.fname.endswith(".ttc")]
+    if not several:
+        pytest.skip("no file of Noto Sans CJK with several faces")
+    used = TTFont(font_manager.findfont(font_manager.FontProperties(family=language.chinese_family(), weight=weight)))
+    japanese = TTFont(several[0], fontNumber=0)
+    for character in "直骨":
+        assert used.getBestCmap()[ord(character)] != japanese.getBestCmap()[ord(character)], character
+    assert used.getBestCmap()[ord("一")] == japanese.getBestCmap()[ord("一")], "most characters have one form"
+
+
+def test_without_room_for_a_copy_the_first_face_serves(monkeypatch, tmp_path):
+    monkeypatch.setattr(simplified.matplotlib, "get_cachedir", lambda: str(tmp_path / "none"))
+    fonts = SimpleNamespace(ttflist=[one for one in font_manager.fontManager.ttflist if one.name != simplified.FAMILY])
+    monkeypatch.setattr(simplified.font_manager, "fontManager", fonts)
+    simplified.add()
+    assert all(one.name != simplified.FAMILY for one in fonts.ttflist)
 
 
 def test_a_pdf_has_its_characters_as_outlines():

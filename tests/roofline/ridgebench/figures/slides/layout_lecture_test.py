@@ -1,16 +1,22 @@
 """Nothing overlaps or is cut, text has its size, and labels are few, on 200 made-up runs."""
 
 import pytest
-from extents import faults, visible_texts
+from golden import ROOT
+from extents import faults, near_axes, visible_texts
 from made_up_lecture import made_up, predict
 
+from ridgebench.data.records import load_run
+from ridgebench.data.view import make_view
+from ridgebench.figures.page import roofline
+from ridgebench.figures.page.drawable import drawable
 from ridgebench.figures.page.drawing import drawing
 from ridgebench.figures.page.style import DIRECT, THEMES
 from ridgebench.figures.slides import deck, figure, ladder, machine_slide, model, scene, slides, zones_slide
-from ridgebench.figures.slides.drawing import RIDGE
-from ridgebench.figures.slides.plane import AREA, MOST_LABELS
+from ridgebench.figures.slides.drawing import FLAT, RIDGE
+from ridgebench.figures.slides.plane import AREA, AXES, MOST_LABELS
 
 RUNS = 200
+PUBLISHED = sorted(path.parent for path in ROOT.glob("results/*/20*/records.jsonl"))
 LIGHT = THEMES["light"]
 
 
@@ -23,6 +29,9 @@ def without_binary(monkeypatch):
 def check(drawn, least: float, zones: bool = False) -> None:
     texts = visible_texts(drawn)
     assert not faults(drawn, texts, least)
+    planes = [axes for axes in drawn.axes if axes.get_gid() == AXES]
+    placed = [text for text in texts if text.get_gid() in (DIRECT, AREA, RIDGE, FLAT)]
+    assert not [name for plane in planes for name in near_axes(drawn, plane, placed, least / 500)], "a quarter of a line"
     groups = [text.get_gid() for text in texts]
     assert groups.count(DIRECT) <= MOST_LABELS
     assert groups.count(AREA) <= 2 + zones and groups.count(RIDGE) <= 1 + zones
@@ -46,10 +55,20 @@ def test_slides_of_made_up_runs_are_legible(without_binary):
         of = deck.make(view, [], None, "RUN", "ridgebench slides RUN")
         drawn = slides.all_slides(of)
         of_this_run = [*zones_slide.slides(of), *machine_slide.slides(of), *ladder.slides(of)]
-        assert len(drawn) == 21 + len(of_this_run)
+        assert len({slide.slug for slide in drawn}) == len(drawn) == 22 + len(of_this_run)
         slide = drawn[seed % len(drawn)]
         with drawing(LIGHT):
             check(deck.draw(slide, of, LIGHT), 18.0, slide.slug == "zones")
+
+
+def test_labels_of_reference_figures_keep_from_the_axes():
+    views = [made_up(seed) for seed in range(40)] + [make_view(drawable(load_run(folder)), None) for folder in PUBLISHED]
+    for view in views:
+        for of in [view] + [view.only(name) for name in view.formats[:1]]:
+            with drawing(LIGHT):
+                drawn = roofline.draw(of, LIGHT)
+                placed = [text for text in visible_texts(drawn) if text.axes is drawn.axes[0] and text.get_bbox_patch() or text.get_gid() == DIRECT]
+                assert not near_axes(drawn, drawn.axes[1], placed, 0.03)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.25])

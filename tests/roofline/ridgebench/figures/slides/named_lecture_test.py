@@ -18,6 +18,7 @@ from ridgebench.figures.slides.layout import LECTURE
 
 RUNS = 200
 FORMAT = re.compile(r"\b(?:fp(?:64|32|16|8\w*)|bf16|tf32\w*)\b")
+BELOW = re.compile(r"below (?:it|the memory roof): (?:((?:fp|bf|tf)\w+) )?([^,;]+), \S+ %")  # a point of the title
 ENGINES = {"FMA": "fma", "tensor": "tensor"}
 FOLDERS = [GOLDEN, *sorted(path.parent for path in ROOT.glob("results/*/**/records.jsonl"))]
 
@@ -46,6 +47,9 @@ def check(view: View) -> None:
     assert names(title) <= {*view.operations}, title
     if "memory" in words(title):
         assert roofs.memory, title
+    for format_, op in BELOW.findall(title):
+        meant = {row.format for row in view.points if spoken(row.op) == op and format_ in ("", row.format)}
+        assert len(meant) == 1, f"{title}: a point of each of {meant}"
     if view.why_unfinished:
         assert "%" not in title and title.endswith("of an unfinished run"), title
 

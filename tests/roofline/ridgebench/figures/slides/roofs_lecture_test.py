@@ -15,6 +15,7 @@ from ridgebench.data.records import load_run
 from ridgebench.data.view import View, make_view
 from ridgebench.figures.page.drawing import drawing
 from ridgebench.figures.page.style import THEMES
+from ridgebench.figures.scene.roofline import Roof
 from ridgebench.figures.slides import build_up, comparison, deck, devices, model, scene, titles
 from ridgebench.figures.slides.model import Mark
 
@@ -54,10 +55,14 @@ def test_products_of_tensor_cores_without_a_ceiling_have_no_measured_roof(engine
 
 
 def test_the_words_of_the_pair_follow_its_times():
-    def mark(seconds: float) -> Mark:
-        return Mark("gelu", 5.0, 1e12, seconds, 1e9)
+    def mark(seconds: float, ridge: float = 10.0) -> Mark:
+        return Mark("gelu", 5.0, 1e12, seconds, 1e9, limit=Roof(1e12, ridge * 1e12))
 
-    assert "while the bytes arrive" in titles.pair_words((mark(1.0), mark(1.05)))
+    assert "while the bytes arrive" in titles.pair_words((mark(1.0), mark(1.02)))
+    assert "the same time" in titles.pair_title((mark(1.0), mark(1.02)))
+    for pair in ((mark(1.0), mark(1.07)), (mark(1.0), mark(1.02, ridge=4.9))):
+        assert "while the bytes arrive" not in titles.pair_words(pair), "arithmetic limits GeLU"
+        assert "the same time" not in titles.pair_title(pair)
     longer = titles.pair_words((mark(1.0), mark(1.43)))
     assert "1.4" in longer and "while the bytes arrive" not in longer
 
@@ -84,3 +89,12 @@ def test_the_slide_on_batching_has_one_largest_m(monkeypatch):
     texts = [text.get_text() for axes in drawn.axes for text in axes.texts]
     last = of.batching[-1].size
     assert f"m = {last}" in texts and f"to {last}" in " ".join(texts)
+
+
+@pytest.mark.parametrize("groups, begin", [
+    ([("fp32",), ("tf32",), ("fp16", "bf16"), ("fp8_e4m3", "fp8_e5m2")], "Fewer bits"),
+    ([("fp32", "fp16"), ("bf16", "fp8_e4m3")], "The units decide"), ([("bf16",)], "Here bf16 has the only roof"),
+])
+def test_fewer_bits_raise_the_roof_only_where_they_do(groups, begin):
+    shown = [deck.Format(names, Roof(1e12, 1e13 * (index + 1))) for index, names in enumerate(groups)]
+    assert comparison.words_of_formats(shown).startswith(begin)

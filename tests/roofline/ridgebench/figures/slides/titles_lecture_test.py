@@ -58,7 +58,7 @@ def test_matmul_grows_along_k_where_the_launch_limits_small_squares():
 
 
 def test_equal_times_are_called_the_same():
-    assert "GeLU does 20 times the work of ReLU in the same time" in title(view_of(*relu_and_gelu(1.03)))
+    assert "GeLU does 20 times the work of ReLU in the same time" in title(view_of(*relu_and_gelu(1.02)))
     assert "GeLU does 20 times the work of ReLU in 1.5 times the time" in title(view_of(*relu_and_gelu(1.5)))
 
 
@@ -163,8 +163,7 @@ def test_a_run_in_doubt_claims_nothing_and_says_why_in_one_last_line():
         with drawing(THEMES["light"]):
             figures = [figure.draw(made, THEMES["light"], paper) for paper in (False, True)]
             figures.append(deck.draw(slide, of, THEMES["light"]))
-        for drawn in figures[::2]:
-            (last,) = [text.get_text() for axes in drawn.axes for text in axes.texts if text.get_gid() == DOUBT]
-            assert why in last
+        for drawn in figures:
+            assert why in " ".join(text.get_text() for axes in drawn.axes for text in axes.texts if text.get_gid() == DOUBT)
         assert slide.title == "By the model, matmul climbs and bends at the ridge"
         assert "the work of ReLU" not in title(view) and "measured peak" not in title(view)

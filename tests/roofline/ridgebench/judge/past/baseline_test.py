@@ -74,7 +74,7 @@ def test_a_machine_that_lost_five_per_cent_is_found(factor, code, stored, tmp_pa
     assert verdicts == {1.0: {"SAME"}, 1.05: {"WORSE"}, 0.95: {"BETTER"}}[factor]
     assert told["kind"] == "baseline"
     assert all(0.005 < row["smallest_change"] < 0.03 for row in told["rows"])
-    assert "sees" in capsys.readouterr().out, "how large a change it can see is always printed"
+    assert "detectable" in capsys.readouterr().out, "the change that it detects is always printed"
 
 
 def test_what_a_noisy_baseline_cannot_see_is_undecided(tmp_path):

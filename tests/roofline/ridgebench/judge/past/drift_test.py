@@ -48,6 +48,21 @@ def test_a_step_is_named_with_its_day_its_size_and_what_changed_then(tmp_path, c
         assert "2026-01-14T00:00:00Z" in line and line.endswith("version: 0.1 against 0.2")
 
 
+def test_a_step_between_two_hosts_names_the_host(tmp_path, capsys):
+    needs_ruptures()
+    host = read_environment(GOLDEN)["host"]
+    runs = history(tmp_path, [1.0] * 10 + [1.08] * 10, host=lambda n: host | {"hostname_hash": "first" if n < 11 else "second"})
+    assert call("drift", *runs) == 0
+    shown = capsys.readouterr().out
+    assert "nothing that the runs record" not in shown and shown.count("host.hostname_hash: first against second") == 3
+
+
+def test_runs_of_one_moment_have_no_trend(tmp_path, capsys):
+    assert call("drift", *(make_run(tmp_path, n, started="2026-01-01T00:00:00Z") for n in range(1, 7))) == 0
+    shown = capsys.readouterr().out
+    assert "nan" not in shown and "2 rows, 0 drift" in shown
+
+
 def test_a_step_without_a_cause_says_so_and_steady_rows_have_none(tmp_path, capsys):
     needs_ruptures()
     assert call("drift", *history(tmp_path / "step", [1.0] * 10 + [0.96] * 10)) == 0

@@ -6,7 +6,7 @@ import pytest
 from baseline_command import call
 from baseline_test import ROWS, make_run
 from command_line import BINARY, ROOT, ridgebench
-from golden import GOLDEN, full_disk, read_environment
+from golden import GOLDEN, change_records, full_disk, read_environment
 from ridgebench.data import program
 from ridgebench.judge.past import baseline_store, check_run
 from synthetic_session import UNTIMED, record, write_run
@@ -69,6 +69,58 @@ def test_the_runs_of_two_machines_are_no_baseline_of_one(tmp_path, capsys):
     assert "2 machines; allowed: one, or --model" in capsys.readouterr().err
 
 
+def of_gpu(uuid: str) -> dict:
+    return {"devices": [read_environment(GOLDEN)["devices"][0] | {"backend": "cuda", "uuid_hash": uuid}]}
+
+
+@pytest.mark.parametrize(("key", "machine"), [("host.hostname_hash", made_by), ("uuid_hash", of_gpu)])
+def test_a_run_of_another_machine_is_refused_by_a_baseline_of_one(tmp_path, capsys, key, machine):
+    runs = [make_run(tmp_path, n, **machine("first")) for n in range(1, 11)]
+    assert call("promote", *runs, "--into", tmp_path / "into") == 0
+    [path] = (tmp_path / "into").rglob("*.jsonl")
+    capsys.readouterr()
+    other = make_run(tmp_path, 50, 1.08, **machine("second"))
+    assert call("check", path, other) == 5
+    assert f"NOT_COMPARABLE: {key}: first against second" in capsys.readouterr().err
+    assert call("check", path, other, "--allow-mismatch", key) == 4
+    assert call("check", path, make_run(tmp_path, 51, **machine("first"))) == 0
+
+
+def test_a_gpu_in_another_host_is_the_same_machine(tmp_path):
+    runs = [make_run(tmp_path, n, **of_gpu("gpu"), **made_by("first")) for n in range(1, 11)]
+    assert call("promote", *runs, "--into", tmp_path / "into") == 0
+    [path] = (tmp_path / "into").rglob("*.jsonl")
+    code, report = checked(path, make_run(tmp_path, 50, **of_gpu("gpu"), **made_by("second")))
+    assert (code, verdicts(report)) == (0, {"SAME"})
+    assert "host.hostname_hash: first against second" in report["notes"]
+
+
+def test_a_check_says_first_that_the_baseline_has_the_run(tmp_path):
+    runs = [make_run(tmp_path, n) for n in range(1, 4)]
+    path = promote(tmp_path, *runs)
+    assert checked(path, runs[1])[1]["notes"][0] == "the baseline has this run, run2: it is compared with itself, too"
+    assert not any("itself" in note for note in checked(path, make_run(tmp_path, 9))[1]["notes"])
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_row_that_caches_served_is_compared_with_its_like(tmp_path, cached):
+    def run(number: int, by_caches: bool):
+        flags = [["served_by_cache"] if by_caches else [], []]
+        rows = [record(name, 1e-3, flags=some) for name, some in zip(ROWS, flags)]
+        return write_run(tmp_path / f"run{number}", rows, {"run_id": f"run{number}", "started": f"2026-01-{number:02}T00:00:00Z"})
+
+    path = promote(tmp_path, *(run(number, cached) for number in range(1, 4)))
+    code, report = checked(path, run(4, not cached))
+    only = "baseline" if cached else "run"
+    assert code == 5 and [(row["verdict"], row["reason"]) for row in report["rows"]][0] == (
+        "NOT_COMPARABLE", f"caches may have served the {only} only (served_by_cache)")
+    assert [row["verdict"] for row in report["rows"]][1] == "DESCRIBED"
+    assert checked(path, run(5, cached))[0] == 0
+    older = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({key: value for key, value in line.items() if key != "served_by_cache"}) + "\n" for line in older))
+    assert checked(path, run(6, not cached))[0] == 0, "lines of an older baseline do not say it"
+
+
 def test_another_build_of_a_model_is_noted_and_another_model_refused(tmp_path):
     path = promote(tmp_path, make_run(tmp_path, 1))
     build = read_environment(GOLDEN)["build"] | {"compiler": "clang 19"}
@@ -128,7 +180,7 @@ def test_a_machine_is_its_gpus_or_the_host():
     assert names[:2] == ["h", "a"] and names[2] == names[3] != names[4]
 
 
-def test_list_names_what_each_baseline_is_and_sees(tmp_path, capsys):
+def test_list_names_each_baseline_and_the_change_that_it_detects(tmp_path, capsys):
     assert call("list", tmp_path) == 2 and "no baseline" in capsys.readouterr().err
     runs = [make_run(tmp_path, n) for n in range(1, 13)]
     assert call("promote", *runs, "--into", tmp_path / "into") == 0
@@ -211,3 +263,23 @@ def test_published_runs_describe_their_model(tmp_path, capsys):
     assert "1 run of 1 machine, driver branch 580, CUDA 13.0, method 1" in capsys.readouterr().out
     assert call("check", path, published) == 0
     assert "192 described" in capsys.readouterr().out
+
+
+def with_bits(folder, bits: str):
+    change_records(folder, lambda one: one | {"fingerprint": bits})
+    return folder
+
+
+def test_bits_of_a_baseline_judge_the_next_run(tmp_path):
+    right, wrong = "0123456789abcdef", "fedcba9876543210"
+    one, two = (with_bits(make_run(tmp_path, n, **made_by(f"machine{n}")), right) for n in (1, 2))
+    path = promote(tmp_path, one)
+    code, report = checked(path, with_bits(make_run(tmp_path, 10, **made_by("new")), wrong))
+    assert (code, verdicts(report)) == (0, {"DESCRIBED"}) and "two machines cannot vote" in report["rows"][0]["reason"]
+    code, report = checked(path, with_bits(make_run(tmp_path, 11, **made_by("machine1")), wrong))
+    assert (code, verdicts(report)) == (6, {"FAILED"}) and "the same machine" in report["rows"][0]["reason"]
+    path = promote(tmp_path, two)
+    code, report = checked(path, with_bits(make_run(tmp_path, 12, **made_by("newer")), wrong))
+    assert (code, verdicts(report)) == (6, {"FAILED"}) and "2 of 2 machines of the baseline" in report["rows"][0]["reason"]
+    code, report = checked(path, with_bits(make_run(tmp_path, 13, **made_by("newest")), right))
+    assert (code, verdicts(report)) == (0, {"DESCRIBED"})

@@ -6,7 +6,7 @@ from typing import Optional
 
 from ridgebench.data.records import BROKEN
 
-from .found import Found, health_of_parts, origins_of, worst
+from .gpu_facts import GpuFacts, health_of_parts, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .node_folder import PASSES, Setting, all_alike
 from .places import Place, natural
@@ -24,30 +24,31 @@ def _state_of(results: Results) -> tuple[str, Optional[str]]:
     return (FAILED, f"{broken}: {results.readings[broken].status}") if broken else (DONE, None)
 
 
-def _index_of(device: str) -> Optional[int]:
+def index_of(device: str) -> Optional[int]:
+    """The number in the name of a device: 3 of cuda:3."""
     number = device.rpartition(":")[2]
     return int(number) if number.isascii() and number.isdecimal() and len(number) < 6 else None
 
 
-def read_loose(place: Place, setting: Setting) -> list[Found]:
+def read_results_tree(place: Place, setting: Setting) -> list[GpuFacts]:
     """The GPUs of one results folder, each with one pass. A malformed folder is one GPU that is FAILED."""
     pass_name = "loaded" if "loaded" in place.folder.parts[-3:] else "isolated"
     try:
-        found = read_results(place.folder)
+        devices = read_results(place.folder)
     except MALFORMED as error:
         failed = all_alike(place, setting, place.node or "node", FAILED, reason_of(error, place.folder.parent), None)
         return [replace(one, identity=str(place.folder), pass_name=pass_name) for one in failed]
     gpus = []
-    for results in found:
+    for results in devices:
         state, reason = _state_of(results)
         readings = {(pass_name, row): reading for row, reading in results.readings.items()}
         node = place.node or results.hostname_hash or "node"
-        gpu = Gpu(node, _index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
+        gpu = Gpu(node, index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
                   results.facts, readings, versions=results.versions, health=results.health, doubted=results.doubted,
                   recorded=results.recorded,
                   host=results.device == _HOST)  # fmt: skip
-        gpus.append(Found(gpu, origins_of(results, pass_name, place.folder.name), [results.started],
-                          identity=_identity_of(place, results), pass_name=pass_name))  # fmt: skip
+        gpus.append(GpuFacts(gpu, origins_of(results, pass_name, place.folder.name), [results.started],
+                             identity=_identity_of(place, results), pass_name=pass_name))  # fmt: skip
     return gpus
 
 
@@ -63,23 +64,23 @@ def _identity_of(place: Place, results: Results) -> str:
     return own if place.folder.name == place.node else f"{place.node}/{own}"
 
 
-def merged(loose: list[Found]) -> list[Found]:
+def merged(loose: list[GpuFacts]) -> list[GpuFacts]:
     """The passes of one GPU as one, and its n-th run of a pass as attempt n. Copies stay apart."""
-    by_gpu: dict[str, dict[str, list[Found]]] = defaultdict(lambda: defaultdict(list))
+    by_gpu: dict[str, dict[str, list[GpuFacts]]] = defaultdict(lambda: defaultdict(list))
     nodes: dict[str, str] = {}
     for one in sorted(loose, key=lambda one: natural(one.gpu.node)):
         node = nodes.setdefault(one.identity, one.gpu.node)
         by_gpu[one.identity][one.pass_name].append(replace(one, gpu=replace(one.gpu, node=node)))
-    found = []
+    gpus = []
     for passes in by_gpu.values():
         for runs in passes.values():
             runs.sort(key=lambda one: one.started)
         for turn in range(max(map(len, passes.values()))):
-            found.append(_joined([runs[turn] for runs in passes.values() if turn < len(runs)], turn + 1))
-    return _with_indices(found)
+            gpus.append(_joined([runs[turn] for runs in passes.values() if turn < len(runs)], turn + 1))
+    return _with_indices(gpus)
 
 
-def _joined(parts: list[Found], attempt: int) -> Found:
+def _joined(parts: list[GpuFacts], attempt: int) -> GpuFacts:
     state, reason = worst([(part.gpu.state, part.gpu.reason) for part in parts])
     readings = {key: reading for part in parts for key, reading in part.gpu.readings.items()}
     health = health_of_parts(part.gpu for part in parts)
@@ -88,12 +89,12 @@ def _joined(parts: list[Found], attempt: int) -> Found:
     return replace(parts[0], gpu=gpu, origins=origins, started=[time for part in parts for time in part.started])
 
 
-def _with_indices(found: list[Found]) -> list[Found]:
+def _with_indices(gpus: list[GpuFacts]) -> list[GpuFacts]:
     """Numbers the GPUs of a node anew where two have the same number: each process may have seen one GPU alone."""
     by_node: dict[str, dict[str, Optional[int]]] = defaultdict(dict)
-    for one in sorted(found, key=lambda one: natural(one.identity)):
+    for one in sorted(gpus, key=lambda one: natural(one.identity)):
         by_node[one.gpu.node].setdefault(one.identity, one.gpu.index)
     for numbers in by_node.values():
         if len(set(numbers.values())) < len(numbers):
             numbers.update(zip(numbers, range(len(numbers))))
-    return [replace(one, gpu=replace(one.gpu, index=by_node[one.gpu.node][one.identity])) for one in found]
+    return [replace(one, gpu=replace(one.gpu, index=by_node[one.gpu.node][one.identity])) for one in gpus]

@@ -12,7 +12,7 @@ _WORSE = {DONE: 0, STARTED: 1, FAILED: 2}
 
 
 @dataclass
-class Found:
+class GpuFacts:
     """A Gpu with the values that distinguish copies."""
 
     gpu: Gpu
@@ -39,6 +39,6 @@ def worst(states: list[tuple[str, Optional[str]]]) -> tuple[str, Optional[str]]:
 def health_of_parts(parts: Iterable[Union[Results, Gpu]], doctors: tuple[Health, ...] = ()) -> dict[str, Any]:
     """The keys of a Gpu that are about its health: doctor's findings before the run, and what its parts say, each once."""
     parts = list(parts)
-    found = {key: [one for part in parts for one in getattr(part, key)] for key in ("health", "doubted", "recorded")}
-    found["health"] = [*doctors, *found["health"]]
-    return {key: tuple(dict.fromkeys(each)) for key, each in found.items()}
+    texts = {key: [one for part in parts for one in getattr(part, key)] for key in ("health", "doubted", "recorded")}
+    texts["health"] = [*doctors, *texts["health"]]
+    return {key: tuple(dict.fromkeys(each)) for key, each in texts.items()}

@@ -13,7 +13,7 @@ PROBLEMS = Path("problems")  # below the current folder
 
 
 @dataclass(frozen=True)
-class Places:
+class ProblemFiles:
     """`root`: where paths of safetensors begin."""
 
     definition: Path
@@ -21,14 +21,14 @@ class Places:
     root: Path
 
 
-def find(given: Path, root: Optional[Path] = None) -> Places:
+def find(given: Path, root: Optional[Path] = None) -> ProblemFiles:
     """The files of a folder with definition.json and workload.jsonl, or those of DATA/definitions/TYPE/NAME.json and
     DATA/workloads/TYPE/NAME.jsonl. `root`: where paths of safetensors begin, if not there. Raises ResultsError.
     """
     if given.is_dir():
-        return Places(given / DEFINITION, given / WORKLOADS, root or given)
+        return ProblemFiles(given / DEFINITION, given / WORKLOADS, root or given)
     if not given.is_file() or given.parent.parent.name != "definitions":
         raise ResultsError(f"{given}: no problem; allowed: a folder with {DEFINITION} and {WORKLOADS}, or the file of a definition in "
                            "DATA/definitions/TYPE/")
     data = given.parent.parent.parent
-    return Places(given, data / "workloads" / given.parent.name / f"{given.stem}.jsonl", root or data)
+    return ProblemFiles(given, data / "workloads" / given.parent.name / f"{given.stem}.jsonl", root or data)

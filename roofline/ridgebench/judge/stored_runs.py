@@ -2,6 +2,7 @@
 
 from typing import Optional
 
+from ridgebench.data.doubts import cached
 from ridgebench.data.records import BROKEN, Row, Run
 
 from .comparable import differences
@@ -9,7 +10,7 @@ from .conditions import with_conditions
 from .consistent import unfinished
 from .gate import NOT_GATED
 from .power_states import with_word
-from .report import DESCRIBED, FAILED, MISSING, NEW, Comparison, Report, incomparable
+from .report import DESCRIBED, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report, incomparable
 
 
 def verdict_on(broken: Row) -> str:
@@ -18,7 +19,7 @@ def verdict_on(broken: Row) -> str:
 
 
 def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Optional[Comparison]:
-    """The verdict on a row that lacks a time on one side; None if both sides have one.
+    """The verdict on a row that lacks a time on one side, or that caches may have served on one side only; else None.
 
     A row that was broken in the baseline, or that both sides skip, fails nothing.
     """
@@ -30,7 +31,8 @@ def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Opt
         skipped = f"; skipped in the candidate: {candidate.reason}" if candidate.status == "skipped" else ""
         return Comparison(name, NEW, f"the baseline has no such row{skipped}")
     if baseline.status == candidate.status == "ok":
-        return None
+        by_caches = [side for side, row in (("baseline", baseline), ("candidate", candidate)) if cached(row)]
+        return Comparison(name, NOT_COMPARABLE, f"caches may have served the {by_caches[0]} only (served_by_cache)") if len(by_caches) == 1 else None
     if baseline.status in BROKEN or baseline.status == candidate.status:
         return Comparison(name, NOT_GATED, f"{baseline.status} in the baseline: {baseline.reason}")
     if baseline.status == "skipped":

@@ -52,7 +52,7 @@ class _Writer:
         self.rows, self.facts, self.versions = _Table(), _Table(), _Table()
 
     def gpu(self, gpu: Gpu) -> dict[str, Any]:
-        """The readings by pass: row, status and the other fields of Reading but `unit`, which the row has."""
+        """The readings by pass: row, status and the other fields of Reading but `unit`, which the row has, and `cached`."""
         passes: dict[str, list[list]] = defaultdict(list)
         fingerprints: dict[str, list[list]] = defaultdict(list)
         for (pass_name, row), one in gpu.readings.items():
@@ -82,7 +82,7 @@ def _value_of(fleet: Fleet) -> dict[str, Any]:
         "suite": manifest.suite if manifest else None,
         "expected": expected(fleet),
         "states": counts(fleet),
-        "reading": ["row", "status", *(name for name in Reading._fields if name not in ("status", "unit", "bits"))],
+        "reading": ["row", "status", *(name for name in Reading._fields if name not in ("status", "unit", "bits", "cached"))],
         "rows": writer.rows.values, "facts": writer.facts.values, "versions": writer.versions.values,
         "gpus": gpus,
     }  # fmt: skip
