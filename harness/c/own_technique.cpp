@@ -7,12 +7,11 @@
 #include <stdexcept>
 
 #include "harness/c/texts.hpp"
+#include "harness/measure/verifying/tolerance.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
-
-constexpr double kMostError = 1;  // relative: an output may then be anything
 
 // A set of buffers that the caller's kernel was bound to.
 class BoundSet {
@@ -70,8 +69,8 @@ OwnTechnique::OwnTechnique(const ridgebench_technique& described, const OwnOpera
                                  format.name(), operation_, fmt::join(allowed, ", ")));
   }
   if (described.arithmetic != nullptr) arithmetic_ = parse_format(described.arithmetic);
-  if (!(approximation_error_ >= 0 && approximation_error_ <= kMostError)) {
-    throw UsageError(fmt::format("an error of {} of kernel {}; allowed: 0 to {}, relative",
+  if (!(approximation_error_ >= 0 && approximation_error_ < kMostError)) {
+    throw UsageError(fmt::format("an error of {} of kernel {}; allowed: 0 to less than {}, relative",
                                  approximation_error_, name_, kMostError));
   }
   if (!callbacks_.bind || !callbacks_.launch || !callbacks_.release) {

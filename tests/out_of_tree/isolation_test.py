@@ -186,6 +186,14 @@ def test_the_process_of_the_kernels_ends_with_the_run(which, cheats, tmp_path):
     wait_until(lambda: has_ended(kernels))
 
 
+def test_a_process_that_a_kernel_forked_ends_with_it(cheats, tmp_path):
+    pid = tmp_path / "process"
+    _, rows = measured(cheats, tmp_path / "results", "fork", code=None, PROCESS=str(pid))
+    assert rows["twice/own"]["status"] in ("ok", "suspect"), rows["twice/own"]["reason"]
+    forked = kernels_process(pid)
+    wait_until(lambda: has_ended(forked))
+
+
 def test_the_measuring_process_never_loads_the_file(cheats, tmp_path):
     log = tmp_path / "loads"
     done = ridgebench("run", "--device", "sim", f"--load={cheats}", "--filter", "^other/", "--budget", "0.5",

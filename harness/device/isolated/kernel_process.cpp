@@ -50,6 +50,11 @@ class BusyScope {
   ~BusyScope() { set_busy(-1); }
 };
 
+// Signals the process and those that its kernels forked. A process that left the group gets nothing.
+bool signal_group(pid_t process, int signal) {
+  return process > 0 && kill(-process, signal) == 0;
+}
+
 int wait_for(pid_t process, int options) {
   int status = 0;
   while (waitpid(process, &status, options) < 0 && errno == EINTR) continue;
@@ -89,7 +94,7 @@ bool end_busy_kernel_process(const std::string& reason) {
   const std::scoped_lock lock(g_busy_mutex);
   if (g_busy.process < 0) return false;
   g_busy.killed = reason;
-  kill(g_busy.process, SIGKILL);
+  signal_group(g_busy.process, SIGKILL);
   return true;
 }
 
@@ -107,7 +112,7 @@ KernelProcess::KernelProcess(const std::string& file, const LoadedKernels& kerne
     throw UsageError(
         fmt::format("--load {}: it ended the program while it was loaded: {}", file, how));
   } catch (...) {
-    kill(process_, SIGKILL);
+    signal_group(process_, SIGKILL);
     wait_for(process_, 0);
     close(socket_);
     throw;
@@ -117,19 +122,19 @@ KernelProcess::KernelProcess(const std::string& file, const LoadedKernels& kerne
 KernelProcess::~KernelProcess() {
   close(socket_);
   if (process_ < 0) return;
-  kill(process_, SIGKILL);
+  signal_group(process_, SIGKILL);
   wait_for(process_, 0);
 }
 
 void KernelProcess::wake() {
-  if (std::exchange(frozen_, false)) kill(process_, SIGCONT);
+  if (std::exchange(frozen_, false)) signal_group(process_, SIGCONT);
   if (released_.empty()) return;
   send_message(socket_, KernelMessage::of_numbers(MessageKind::release, released_));
   released_.clear();
 }
 
 void KernelProcess::freeze() {
-  frozen_ = kill(process_, SIGSTOP) == 0;
+  frozen_ = signal_group(process_, SIGSTOP);
   siginfo_t stopped{};
   while (waitid(P_PID, static_cast<id_t>(process_), &stopped, WSTOPPED | WEXITED | WNOWAIT) < 0 &&
          errno == EINTR) {
@@ -141,7 +146,7 @@ void KernelProcess::freeze() {
 // on ends here.
 void KernelProcess::throw_end() {
   const std::string killed = killed_because();
-  kill(process_, SIGKILL);
+  signal_group(process_, SIGKILL);
   const int status = wait_for(std::exchange(process_, -1), 0);
   throw KernelProcessEnded(killed.empty() ? "crashed: " + cause_of_end(status) : killed);
 }
@@ -157,7 +162,7 @@ KernelMessage KernelProcess::exchange(KernelMessage command) {
   if (!answer) throw_end();
   if (answer->descriptor >= 0) close(std::exchange(answer->descriptor, -1));
   if (answer->number != number_) {
-    kill(process_, SIGKILL);
+    signal_group(process_, SIGKILL);
     wait_for(std::exchange(process_, -1), 0);
     throw KernelProcessEnded("crashed: an answer that belongs to another command");
   }

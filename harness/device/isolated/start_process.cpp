@@ -20,6 +20,7 @@ namespace {
 [[noreturn]] void become_kernel_process(pid_t parent, int socket, const char* program,
                                         char* const* arguments, const KernelMessage& no_start) {
   die_with_parent(parent);
+  setpgid(0, 0);
   ignore_ending_signals();  // the process that verifies and times decides what they mean
   dup2(STDERR_FILENO, STDOUT_FILENO);
   // dup2() leaves a descriptor as it is that has the right number already.
@@ -55,7 +56,10 @@ std::pair<pid_t, int> start_with_socket(const std::string& program,
   }
   const int error = errno;
   close(ends[1]);
-  if (process > 0) return {process, ends[0]};
+  if (process > 0) {
+    setpgid(process, process);  // whichever process comes first
+    return {process, ends[0]};
+  }
   close(ends[0]);
   throw std::system_error(error, std::generic_category(), "cannot start another process");
 }

@@ -9,6 +9,10 @@
 
 namespace ridgebench {
 
+// Outputs that may err by this part of the reference's norm, or by more, may have no right bit. A
+// comparison of them proves nothing, and their row fails.
+inline constexpr double kMostError = 0.5;
+
 // The tolerance of a technique's outputs, of which all but the expected value is constant. Whole
 // numbers have none.
 class Tolerance {
@@ -20,6 +24,15 @@ class Tolerance {
     declared_ = technique.approximation_error + technique.accumulation_error;
     const double cut_off = technique.engine == Engine::tensor ? terms / kTermsOfAnAddition : 0;
     accumulated_ = unit_roundoff(technique.accumulator) * (kGrowth * std::sqrt(terms) + cut_off);
+  }
+
+  // The part that does not come from the output's format, over the norm of the reference.
+  [[nodiscard]] double of_norm() const { return accumulated_ + declared_; }
+
+  // True if a zero would pass for an element that is no zero in the output's format.
+  [[nodiscard]] bool accepts_zero(Expected expected) const {
+    return std::abs(expected.value) > 2 * half_step_ &&
+           std::abs(expected.value) <= (*this)(expected);
   }
 
   [[nodiscard]] double operator()(Expected expected) const {

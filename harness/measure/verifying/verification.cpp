@@ -44,12 +44,25 @@ bool matters(const Tolerance& tolerance, std::span<const double> values,
   return larger != 0 || unknown != 0 || (differs != 0 && largest.exact) || largest.elements == 0;
 }
 
+// Counts the elements for which a zero would pass, until one is found for which it would not.
+void count_zeros(const Tolerance& tolerance, std::span<const Expected> expected, Largest& largest) {
+  if (largest.refuses_zero) return;
+  for (const Expected& e : expected) {
+    if (std::abs(e.value) > tolerance(e)) {
+      largest.refuses_zero = true;
+      return;
+    }
+    if (tolerance.accepts_zero(e)) ++largest.takes_zero;
+  }
+}
+
 // Compares elements of an output, the first of which is `first`.
 void compare_block(const Tolerance& tolerance, View output, std::int64_t first,
                    std::span<const Expected> expected, Largest& largest) {
   std::array<double, kComparedBlock> storage;
   const auto values = std::span(storage).first(expected.size());
   output.read(first, values);
+  count_zeros(tolerance, expected, largest);
   if (!matters(tolerance, values, expected, largest)) {
     largest.elements += std::ssize(values);
     return;

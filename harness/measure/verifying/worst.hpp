@@ -34,6 +34,8 @@ struct Largest {
   double tolerance = 0;
   std::int64_t elements = 0;
   bool exact = true;
+  std::int64_t takes_zero = 0;  // elements whose tolerance accepts a zero in place of another value
+  bool refuses_zero = false;    // an element's tolerance does not
   std::optional<Expected> unknown =
       std::nullopt;  // a reference that no output can be compared with
 
@@ -54,12 +56,17 @@ struct Largest {
     }
     elements += other.elements;
     exact = exact && other.exact;
+    takes_zero += other.takes_zero;
+    refuses_zero = refuses_zero || other.refuses_zero;
     if (!unknown) unknown = other.unknown;
   }
 };
 
+// Fewer elements than these may all lie near zero by chance.
+inline constexpr std::int64_t kFewZeros = 8;
+
 // Calls compare_at(block, largest) for each of `blocks`, on all threads. Throws std::runtime_error
-// for a reference that no output can be compared with.
+// for a reference that no output can be compared with, and for a tolerance with which zeros pass.
 template <class F>
 Verification largest_of(std::int64_t blocks, F compare_at) {
   const OwnWork own;
@@ -77,13 +84,27 @@ Verification largest_of(std::int64_t blocks, F compare_at) {
     throw std::runtime_error(fmt::format("the reference gives {} with norm {} for an element",
                                          text(all.unknown->value), text(all.unknown->norm)));
   }
+  if (!all.refuses_zero && all.takes_zero >= kFewZeros) {
+    throw std::runtime_error(
+        fmt::format("the tolerance accepts zeros for all of {} elements: the norms of the reference "
+                    "or the stated errors are too large",
+                    all.elements));
+  }
   return {
       .error = all.error, .tolerance = all.tolerance, .elements = all.elements, .exact = all.exact};
 }
 
+// Throws std::runtime_error for a technique whose stated errors and accumulator allow kMostError.
 inline Tolerance tolerance_of(const Implementation& implementation, const Shape& shape,
                               Format output) {
-  return {implementation.technique, implementation.operation->reduction(shape), output};
+  const Tolerance tolerance(implementation.technique, implementation.operation->reduction(shape),
+                            output);
+  if (tolerance.of_norm() < kMostError) return tolerance;
+  throw std::runtime_error(
+      fmt::format("the technique's stated errors and its {} accumulator allow an error of {:.2g} of "
+                  "the reference's norm; allowed: less than {}",
+                  info(implementation.technique.accumulator).name, tolerance.of_norm(),
+                  kMostError));
 }
 
 }  // namespace ridgebench

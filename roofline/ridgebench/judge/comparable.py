@@ -9,8 +9,8 @@ from ridgebench.base.text import Cut, apart, cut, short
 # comparable.json serves `run --ceilings`, too. `differ` has what must agree: dotted keys of environment.json, keys of its
 # entry of the measured device, and environment variables, by the beginning of the name, with what each changes. Other
 # variables only say where something is, or which device is used, and the device's own keys show that:
-# CUDA_VISIBLE_DEVICES, CUDA_PATH, what a container's image requires (NVIDIA_REQUIRE_CUDA). The report notes where those
-# differ, and where the keys of `noted` do.
+# CUDA_VISIBLE_DEVICES, CUDA_PATH, what a container's image requires (NVIDIA_REQUIRE_CUDA). `machine` has the keys that
+# name the GPU or the host itself. The report notes each of the other variables, and each key of `noted`, that differs.
 _KEYS = json.loads((Path(__file__).parent / "comparable.json").read_text(encoding="utf-8"))
 HARD, HARD_OF_DEVICE = (tuple(_KEYS["differ"][part]) for part in ("environment", "device"))
 _SOFT, _SOFT_OF_DEVICE = (tuple(_KEYS["noted"][part]) for part in ("environment", "device"))

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <stdexcept>
 
 #include "kernels/common/error.hpp"
@@ -53,6 +56,37 @@ TEST(Measure, ARightRowIsOk) {
   ASSERT_TRUE(record.time);
   EXPECT_DOUBLE_EQ(*record.flops_per_s(), 1000 / record.time->median);
   EXPECT_DOUBLE_EQ(*record.bytes_per_s(), 8000 / record.time->median);
+}
+
+void zeros(const float*, float* y, std::int64_t n) { std::fill_n(y, n, 0.0F); }
+
+// Returns the reason for which zeros fail once `change` made the tolerance wide.
+std::string reason_of_zeros(const std::function<void(MadeUpCase&)>& change) {
+  SimulatedDevice device{Simulation{}};
+  MadeUpCase made_up(device, zeros);
+  change(made_up);
+  return reason_of(measure(device, made_up.get()), Status::failed);
+}
+
+TEST(Measure, AToleranceThatAcceptsZerosFails) {
+  EXPECT_THAT(reason_of_zeros([](MadeUpCase& made_up) {
+                made_up.implementation.technique.accumulator = Format::fp8_e5m2;
+              }),
+              HasSubstr("its fp8_e5m2 accumulator allow an error of 1 of the reference's norm"));
+  EXPECT_THAT(reason_of_zeros([](MadeUpCase& made_up) {
+                made_up.implementation.technique.approximation_error = 1;
+              }),
+              HasSubstr("allow an error of 1 of the reference's norm; allowed: less than 0.5"));
+  EXPECT_THAT(reason_of_zeros([](MadeUpCase& made_up) {
+                made_up.operation.reference = [right = made_up.operation.reference](
+                                                  const Shape& shape, std::int64_t row,
+                                                  std::span<const View> in,
+                                                  std::span<Expected> out) {
+                  right(shape, row, in, out);
+                  for (Expected& e : out) e.norm = 1e9;
+                };
+              }),
+              HasSubstr("the tolerance accepts zeros for all of 1000 elements"));
 }
 
 // A host whose first single launch is interrupted for 10 ms, and whose others take 1 us.

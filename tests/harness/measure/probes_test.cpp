@@ -7,6 +7,7 @@
 #include <future>
 #include <map>
 #include <numeric>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -392,12 +393,24 @@ TEST(Probes, AreNoneForAControl) {
   EXPECT_THAT(record.flags, Not(Contains("few_probes")));
 }
 
-// A tolerance that hides old results does not hide that their bits stay.
+// A tolerance that hides old results does not hide that their bits stay: x + 20 changes by less than
+// 0.45 of itself.
 TEST(Probes, CatchOldBitsWithinTheTolerance) {
+  constexpr float kAdded = 20;
   CountedWork device;
-  MadeUpCase made_up(device, memory_by_address(), kNumbers);
+  const auto plus = [memory = memory_by_address()](const float* x, float* y, std::int64_t n) {
+    memory(x, y, n);
+    for (float& value : std::span(y, static_cast<std::size_t>(n))) value += kAdded;
+  };
+  MadeUpCase made_up(device, plus, kNumbers);
   made_up.implementation.calls_back = true;
-  made_up.implementation.technique.approximation_error = 1e6;
+  made_up.implementation.technique.approximation_error = 0.45;
+  made_up.operation.reference = [identity = made_up.operation.reference](
+                                    const Shape& shape, std::int64_t row,
+                                    std::span<const View> in, std::span<Expected> out) {
+    identity(shape, row, in, out);
+    for (Expected& e : out) e = {e.value + kAdded, std::abs(e.value + kAdded)};
+  };
   const Record record = Measurer(device, Fill::normal, 1).measure(made_up.get(), 2e-4, nullptr);
   EXPECT_EQ(record.status, Status::wrong);
   EXPECT_THAT(record.reason.value_or("ok"), HasSubstr("keeps the bits of the old values"));

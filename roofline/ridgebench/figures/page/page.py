@@ -117,21 +117,17 @@ def write_head(page: Axes, title: str, notes: list[str], theme: Theme) -> float:
     return y - 0.06
 
 
-def _write_foot(page: Axes, left: str, views: list[View], theme: Theme, drawn: Optional[list[Row]] = None) -> None:
-    """Writes provenance and number of skipped cases in the last line, and above it what puts the run in doubt."""
-    doubts = labels.fit("; ".join(filter(None, (doubt(view, drawn) for view in views))), SMALL, WIDTH - 2 * MARGIN)
-    page.text(MARGIN, 0.1 + LINE, doubts, size=SMALL, va="bottom", gid=DOUBT)
-    write_last_line(page, left, unserved(views), theme)
+def _doubt_lines(text: str, most: int) -> list[str]:
+    return labels.wrap(text, SMALL, WIDTH - 2 * MARGIN, most) if text else []
 
 
 def write_foot_of_runs(page: Axes, left: str, views: dict[str, View], theme: Theme) -> float:
-    """Does the same for runs by their letters, each doubt with the letter of its run.
+    """Writes provenance and number of skipped cases of runs by their letters in the last line, and above it what puts each run in doubt.
 
     Returns the height (inches) that the doubts take beyond one line.
     """
     doubts = {letter: doubt(view) for letter, view in views.items()}
-    told = "; ".join(f"{letter}: {said(text)}" for letter, text in doubts.items() if text)
-    lines = labels.wrap(told, SMALL, WIDTH - 2 * MARGIN, _DOUBT_LINES * len(views)) if told else []
+    lines = _doubt_lines("; ".join(f"{letter}: {said(text)}" for letter, text in doubts.items() if text), _DOUBT_LINES * len(views))
     for above, text in enumerate(reversed(lines), 1):
         page.text(MARGIN, 0.1 + above * LINE, text, size=SMALL, va="bottom", gid=DOUBT)
     write_last_line(page, left, unserved(list(views.values())), theme)
@@ -148,10 +144,18 @@ def write_last_line(page: Axes, left: str, count: str, theme: Theme) -> None:
 def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme, drawn: Optional[list[Row]] = None) -> float:
     """Draws title, subtitle, notes and the footer; returns the height where they end (inches).
 
-    `drawn` are the rows of the figure where they are not the points of the run.
+    `drawn` are the rows of the figure where they are not the points of the run. What puts the run in doubt is the line above the
+    footer; if it is longer than a line, it follows the notes.
     """
-    _write_foot(page, footer(view), [view], theme, drawn)
-    return write_head(page, title, [subtitle(view), *notes], theme)
+    doubts = _doubt_lines(doubt(view, drawn), _DOUBT_LINES)
+    if len(doubts) == 1:
+        page.text(MARGIN, 0.1 + LINE, doubts.pop(), size=SMALL, va="bottom", gid=DOUBT)
+    write_last_line(page, footer(view), unserved([view]), theme)
+    end = write_head(page, title, [subtitle(view), *notes], theme)
+    for line in doubts:
+        page.text(MARGIN, end, line, size=SMALL, va="top", gid=DOUBT)
+        end -= LINE
+    return end
 
 
 @dataclass(frozen=True)

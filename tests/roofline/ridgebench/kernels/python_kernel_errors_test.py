@@ -86,7 +86,7 @@ def test_a_description_that_is_none_is_refused(make, message):
         ([copying(scale(formats="int4"))], "n:7", {}, "unknown format 'int4'; allowed: fp32"),
         ([copying(formats="bf16")], "n:7", {}, "kernel copy serves bf16, which scale does not have; allowed: fp32"),
         ([copying(engine="gpu")], "n:7", {}, "unknown engine 'gpu'; allowed: memory, fma, tensor, sfu"),
-        ([copying(error=2)], "n:7", {}, "an error of 2 of kernel copy; allowed: 0 to 1, relative"),
+        ([copying(error=0.5)], "n:7", {}, "an error of 0.5 of kernel copy; allowed: 0 to less than 0.5, relative"),
         ([copying(error="big")], "n:7", {}, "kernel copy of scale"),
         ([copying(scale(flops=-1))], "n:7", {}, "-1 FLOPs of scale at n:7; allowed: 0 to 1e+30"),
         ([copying(scale(flops=lambda m: m))], "n:7", {}, "flops of scale at {'n': 7}: TypeError"),

@@ -357,3 +357,7 @@ def test_a_line_above_the_footer_says_what_puts_a_run_in_doubt(figure_of):
     ended = judged_again(replace(golden(), environment=golden().environment | {"ended": None}))
     assert last_lines(golden()) == [] and last_lines(ended) == ["No claim: the run has no end"]
     assert not overlapping(drawn(figure_of, ended))
+    reason = "interrupted " + "while a very long reason had to be written on the page of a figure " * 3
+    long = replace(ended, judgement=replace(ended.judgement, unfinished=reason.strip()))
+    assert " ".join(last_lines(long)) == f"No claim: {reason.strip()}" and len(last_lines(long)) == 2
+    assert not overlapping(drawn(figure_of, long))
