@@ -70,8 +70,9 @@ OwnTechnique::OwnTechnique(const ridgebench_technique& described, const OwnOpera
   }
   if (described.arithmetic != nullptr) arithmetic_ = parse_format(described.arithmetic);
   if (!(approximation_error_ >= 0 && approximation_error_ < kMostError)) {
-    throw UsageError(fmt::format("an error of {} of kernel {}; allowed: 0 to less than {}, relative",
-                                 approximation_error_, name_, kMostError));
+    throw UsageError(
+        fmt::format("an error of {} of kernel {}; allowed: 0 to less than {}, relative",
+                    approximation_error_, name_, kMostError));
   }
   if (!callbacks_.bind || !callbacks_.launch || !callbacks_.release) {
     throw UsageError(fmt::format("kernel {} lacks bind, launch or release", name_));

@@ -50,10 +50,9 @@ class BusyScope {
   ~BusyScope() { set_busy(-1); }
 };
 
-// Signals the process and those that its kernels forked. A process that left the group gets nothing.
-bool signal_group(pid_t process, int signal) {
-  return process > 0 && kill(-process, signal) == 0;
-}
+// Signals the process and those that its kernels forked. A process that left the group gets
+// nothing.
+bool signal_group(pid_t process, int signal) { return process > 0 && kill(-process, signal) == 0; }
 
 int wait_for(pid_t process, int options) {
   int status = 0;

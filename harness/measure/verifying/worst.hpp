@@ -85,10 +85,10 @@ Verification largest_of(std::int64_t blocks, F compare_at) {
                                          text(all.unknown->value), text(all.unknown->norm)));
   }
   if (!all.refuses_zero && all.takes_zero >= kFewZeros) {
-    throw std::runtime_error(
-        fmt::format("the tolerance accepts zeros for all of {} elements: the norms of the reference "
-                    "or the stated errors are too large",
-                    all.elements));
+    throw std::runtime_error(fmt::format(
+        "the tolerance accepts zeros for all of {} elements: the norms of the reference "
+        "or the stated errors are too large",
+        all.elements));
   }
   return {
       .error = all.error, .tolerance = all.tolerance, .elements = all.elements, .exact = all.exact};
@@ -100,11 +100,10 @@ inline Tolerance tolerance_of(const Implementation& implementation, const Shape&
   const Tolerance tolerance(implementation.technique, implementation.operation->reduction(shape),
                             output);
   if (tolerance.of_norm() < kMostError) return tolerance;
-  throw std::runtime_error(
-      fmt::format("the technique's stated errors and its {} accumulator allow an error of {:.2g} of "
-                  "the reference's norm; allowed: less than {}",
-                  info(implementation.technique.accumulator).name, tolerance.of_norm(),
-                  kMostError));
+  throw std::runtime_error(fmt::format(
+      "the technique's stated errors and its {} accumulator allow an error of {:.2g} of "
+      "the reference's norm; allowed: less than {}",
+      info(implementation.technique.accumulator).name, tolerance.of_norm(), kMostError));
 }
 
 }  // namespace ridgebench

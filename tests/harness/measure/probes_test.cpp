@@ -393,8 +393,8 @@ TEST(Probes, AreNoneForAControl) {
   EXPECT_THAT(record.flags, Not(Contains("few_probes")));
 }
 
-// A tolerance that hides old results does not hide that their bits stay: x + 20 changes by less than
-// 0.45 of itself.
+// A tolerance that hides old results does not hide that their bits stay: x + 20 changes by less
+// than 0.45 of itself.
 TEST(Probes, CatchOldBitsWithinTheTolerance) {
   constexpr float kAdded = 20;
   CountedWork device;
@@ -406,8 +406,8 @@ TEST(Probes, CatchOldBitsWithinTheTolerance) {
   made_up.implementation.calls_back = true;
   made_up.implementation.technique.approximation_error = 0.45;
   made_up.operation.reference = [identity = made_up.operation.reference](
-                                    const Shape& shape, std::int64_t row,
-                                    std::span<const View> in, std::span<Expected> out) {
+                                    const Shape& shape, std::int64_t row, std::span<const View> in,
+                                    std::span<Expected> out) {
     identity(shape, row, in, out);
     for (Expected& e : out) e = {e.value + kAdded, std::abs(e.value + kAdded)};
   };
