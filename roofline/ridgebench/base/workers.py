@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 from multiprocessing.connection import Connection, wait
 from typing import Any, Callable, Sequence, TypeVar
 
@@ -17,8 +18,12 @@ _TURN_S, _TURNS = 0.05, 100  # in which a worker removes what it has half writte
 
 
 def _leave(*_: object) -> None:
-    """Ends a worker, which removes what it has half written; the signal may come several times."""
+    """Ends a worker, which removes what it has half written; the signal may come several times.
+
+    Python drops an exception inside a finalizer and would print it. The next signal then raises it again.
+    """
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.unraisablehook = lambda _: signal.signal(signal.SIGTERM, _leave)
     raise SystemExit(0)
 
 
