@@ -26,9 +26,9 @@ from ridgebench.problems.workload import Workload, read_workloads
 
 REFERENCE = "reference"  # the technique that is the problem's own reference
 # The largest error of a solution relative to the norm of the reference, by the narrowest format of an output: exponentials
-# in fp32, and four roundings of intermediate results to a narrow format.
-_ERRORS = {"fp64": 1e-12, "fp32": 1e-5, "fp16": 4 * 2.0**-11, "bf16": 4 * 2.0**-8, "fp8_e4m3": 4 * 2.0**-4, "fp8_e5m2": 4 * 2.0**-3}
-_REFERENCE_ERROR = 1  # the reference is right by definition, in whatever type it computes
+# in fp32, and four roundings of intermediate results to a narrow format. A comparison proves something below 0.5 only.
+_ERRORS = {"fp64": 1e-12, "fp32": 1e-5, "fp16": 4 * 2.0**-11, "bf16": 4 * 2.0**-8, "fp8_e4m3": 4 * 2.0**-4, "fp8_e5m2": 3 * 2.0**-3}
+_REFERENCE_ERROR = 0.4  # the reference is right by definition, in whatever type it computes
 _INTEGERS = (-1024, 1024)  # of random int32 inputs, as both projects have them
 
 
