@@ -38,14 +38,16 @@ one_device_test() {
 
 # each_technique FOLDER CASE REGEX PROCESSES COMMAND...: runs a case of the device tests. Each hand-written technique has a
 # process of its own, so that one which breaks its context costs no other. Techniques that tune launch the kernels of their
-# twins, and every run verifies the libraries' rows.
+# twins, and every run verifies the libraries' rows. A shell that gets a signal just before it waits would go on waiting:
+# the system kills the shells once xargs has ended.
 each_technique() {
   local status unfinished memory without
   mkdir -p "$work/$1"
   export -f one_device_test seconds_left with_stage tie
+  tie KILL
   "$device_tests" --gtest_list_tests | sed -n "s|^  $2/\([a-z0-9_]*\).*|\1|p" | sort -u |
     grep -E "$3" | grep -vE 'tuned|cub' |
-    xargs -P "$4" -I % bash -c "one_device_test '*$2/%' $work/$1/%.log ${*:5}" >"$work/$1.txt"
+    xargs -P "$4" -I % "${tied[@]}" bash -c "one_device_test '*$2/%' $work/$1/%.log ${*:5}" >"$work/$1.txt"
   status=$?
   cat "$work/$1.txt"
   unfinished=$(grep -c '^not ' "$work/$1.txt")
