@@ -19,6 +19,8 @@ from ridgebench.base.units import counted
 
 from . import bisect, gate
 from .bisect import CommitVerdict
+from .code.finding import SAME
+from .code.rows import rows_of
 from .command_session import CommandSession
 from .limits import Limits, separating
 from .measure import deaf_to_pipes, measure, say
@@ -33,6 +35,7 @@ _OWN = "ridgebench"
 _TREE = "{tree}"  # in RUN: the folder of the commit
 _SCHEMA = "ridgebench.bisect/1"
 _LONGEST_SUBJECT = 60
+_MOST_CODE = 20  # kernels that the answer lists
 _HELP = f"""\
 BUILD runs in a folder of each commit, and RUN starts its benchmark: a program
 with a slash is taken from that folder, and {_TREE} names the folder. A commit
@@ -223,6 +226,17 @@ class _Search:
             self.tested[number] = self.test(number)
             self.save()
 
+    def changed_code(self, good: int, bad: int) -> list[str]:
+        """The kernels, or the files of techniques, whose machine code may differ between the programs of two commits."""
+        programs = [Path(shutil.which(program) or program) for program in (self.command(number)[0] for number in (good, bad))]
+        if programs[0] == programs[1]:
+            return []
+        found = [f"  {name}: {one.text}" for name, one in rows_of(programs[0], programs[1], None).listed().items() if one.state != SAME]
+        if not found:
+            return ["Its program has the same machine code as the one before."]
+        more = [f"  and {len(found) - _MOST_CODE} more"] if len(found) > _MOST_CODE else []
+        return ["Machine code against the program before:", *map(clean, found[:_MOST_CODE]), *more]
+
     def lines(self) -> list[str]:
         """The tested commits in the order of history, and the answer."""
         table = [["verdict", "time", "95 % interval", "pairs", "commit"]]
@@ -235,7 +249,7 @@ class _Search:
         good, bad = bisect.limits_of(self.tested, len(self.commits) - 1)
         tests = sum(found.pairs > 0 for found in self.tested.values())
         if bad - good == 1:
-            answer = [f"First bad commit of {self.row}: {self.named(bad)}", *_changes(self.commits[bad])]
+            answer = [f"First bad commit of {self.row}: {self.named(bad)}", *_changes(self.commits[bad]), *self.changed_code(good, bad)]
         else:
             between = ", ".join(self.commits[number][:12] for number in range(good + 1, bad + 1))
             answer = [f"The first bad commit of {self.row} is one of {bad - good}: {between}"]

@@ -106,6 +106,15 @@ def test_the_commit_is_found_and_the_search_goes_on_where_it_was(repository):
     assert repository.bisect("--filter", "max").returncode == USAGE, "another question"
 
 
+def test_the_answer_lists_the_code_that_changed(tmp_path):
+    repository = Repository(tmp_path / "repository", ["1.00", "1.10"])
+    source = '#include <stdio.h>\nint main(void) { printf("name,value\\nsum,%s\\n", '
+    build = f"printf '%s' '{source}' >bench.c && echo \"\\\"$(cat cost)\\\"); return 0; }}\" >>bench.c && ${{CC:-cc}} bench.c -o program"
+    done = repository.bisect(build=build, run=("./program",))
+    assert done.returncode == OK, done.stderr
+    assert "Machine code against the program before:\n  program: unknown: " in done.stdout and "differs" in done.stdout
+
+
 def test_a_search_that_was_interrupted_builds_and_measures_nothing_twice(repository):
     assert repository.bisect().returncode == OK
     path = repository.folder / "search/bisect.json"
