@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, builds both halves and runs the tests; those that need a GPU are skipped without one. Ends with the slowest tests.
 #   scripts/test.sh [--quick | --all] [--no-cuda] [--checks]
-#   --quick    leaves out the tests that take more than some seconds: what to run after each change
-#   --all      adds the thorough tests, which take minutes, as CI does
+#   --quick    leaves out the tests that take some seconds: what to run after each change
+#   --all      adds the tests that take ten seconds or minutes, as CI does
 #   --no-cuda  leaves the CUDA half out; without it, a machine without nvcc fails
 #   --checks   then runs scripts/check.sh with all of its checks
 set -euo pipefail
@@ -10,10 +10,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/tools.sh
 preset=cuda
 checks=
-left_out=(--label-exclude thorough)
+left_out=(--label-exclude "thorough|slow")
 for argument in "$@"; do
   case $argument in
-    --quick) left_out=(--label-exclude "thorough|slow") ;;
+    --quick) left_out=(--label-exclude "thorough|slow|seconds") ;;
     --all) left_out=() ;;
     --no-cuda) preset=release ;;
     --checks) checks=yes ;;

@@ -26,7 +26,7 @@ def machine_fixture(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "left_out"),
-    [([], " --label-exclude thorough"), (["--quick"], " --label-exclude thorough|slow"), (["--all"], "")],
+    [([], " --label-exclude thorough|slow"), (["--quick"], " --label-exclude thorough|slow|seconds"), (["--all"], "")],
 )
 def test_the_labels_decide_what_runs(machine, arguments, left_out):
     assert machine.call("test.sh", "--no-cuda", *arguments).returncode == 0
@@ -41,7 +41,8 @@ def test_cmake_labels_some_tests_of_a_folder_and_not_all():
         pytest.skip(f"ctest lists no tests of {BUILD}")
     listed = json.loads(run("ctest", "--test-dir", BUILD, "--show-only=json-v1", "-R", "^python/").stdout)["tests"]
     labels = {test["name"]: [p["value"] for p in test["properties"] if p["name"] == "LABELS"] for test in listed}
-    assert labels["python/layers_test"] == labels["python/cli/schemas_test"] == labels["python/fuzz/readers_test"] == []
+    assert labels["python/docs/pages_test"] == labels["python/cli/table_test"] == []
+    assert labels["python/layers_test"] == labels["python/cli/schemas_test"] == labels["python/fuzz/readers_test"] == [["seconds"]]
     assert labels["python/cli/doctor/doctor_test"] == labels["python/cli/duel_test"] == labels["python/fleet/judge_test"] == [["slow"]]
     assert labels["python/docs/adding_test"] == labels["python/scripts/gate_binaries_test"] == [["thorough"]]
 
