@@ -105,8 +105,8 @@ PlanAnswer plan_mfu(const MfuQuestion& question, const Roofs* device);
 // One nest of loops over all indices does them: each step multiplies its operands and adds the
 // product to the result, if an index is summed. `sizes` has each index. The answer has
 // intensity_flop_per_byte. One operand of which nothing is summed is rearranged: `view` says
-// whether strides over the same memory give the result, so that `bytes` is 0, and copy_bytes are
-// those of a contiguous copy.
+// whether strides over the same memory give the result, so that `bytes` is 0, copy_bytes are those
+// of a contiguous copy, and the terms have the stride of each index in the operand.
 PlanAnswer plan_einsum(const std::string& expression, const std::map<std::string, double>& sizes,
                        Format format);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -133,16 +134,32 @@ double product_of(const Indices& indices, const std::map<std::string, double>& s
   return whole("the product of the sizes", product);
 }
 
-// True if strides over the operand's memory give the result: each of its axes of several indices
-// has them in the operand's order, without others between them.
-bool is_view(const Axes& operand, const Axes& result) {
+// Returns by how many elements of a contiguous operand a step of each index moves. An index that
+// the operand has twice is a diagonal: its stride is the sum of both.
+std::map<std::string, double> strides_of(const Axes& operand,
+                                         const std::map<std::string, double>& sizes) {
+  std::map<std::string, double> strides;
+  double stride = 1;
   const Indices order = operand.indices();
-  const auto place = [&](const std::string& index) {
-    return std::ranges::find(order, index) - order.begin();
-  };
+  for (auto index = order.rbegin(); index != order.rend(); ++index) {
+    strides[*index] += stride;
+    stride *= sizes.at(*index);
+  }
+  return strides;
+}
+
+// True if strides over the operand's memory give the result. Indices of one axis have one stride
+// if each moves as far as a whole turn of the next one; an index of size 1 never moves.
+bool is_view(const Axes& result, const std::map<std::string, double>& sizes,
+             const std::map<std::string, double>& strides) {
   return std::ranges::all_of(result.axes, [&](const Indices& axis) {
-    for (std::size_t i = 1; i < axis.size(); ++i) {
-      if (place(axis[i]) != place(axis[i - 1]) + 1) return false;
+    std::optional<double> turn;  // of the indices behind
+    for (auto index = axis.rbegin(); index != axis.rend(); ++index) {
+      const double size = sizes.at(*index);
+      if (size == 1) continue;
+      const double stride = strides.at(*index);
+      if (turn && stride != *turn) return false;
+      turn = stride * size;
     }
     return true;
   });
@@ -198,7 +215,11 @@ PlanAnswer plan_einsum(const std::string& expression, const std::map<std::string
     answer["intensity_flop_per_byte"] = flops / bytes;
     answer["note"] = "all operands and the result have one format; each is moved once";
   } else {
-    const bool view = is_view(einsum.operands.front(), einsum.result);
+    const auto strides = strides_of(einsum.operands.front(), sizes);
+    for (const auto& [index, stride] : strides) {
+      terms.push_back(term(fmt::format("stride of {}, in elements", index), stride, "1"));
+    }
+    const bool view = is_view(einsum.result, sizes, strides);
     if (view) answer["bytes"] = 0;
     answer["copy_bytes"] = bytes;
     answer["view"] = view;

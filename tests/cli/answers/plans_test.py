@@ -5,10 +5,12 @@ import os
 import random
 import re
 from fractions import Fraction
+from itertools import permutations, product
 
 import pytest
 from accounting import all_sheets
-from command_line import ROOT, answer, environment, records, refused, ridgebench
+from command_line import OK, ROOT, answer, environment, records, refused, ridgebench
+from many_calls import answers
 from plans import bytes_per_parameter, llama_activations, sent_per_parameter
 from step_lifetimes import step_bands
 
@@ -198,6 +200,9 @@ def test_names_are_indices_too():
         ("heads seq hidden -> seq (heads hidden)", "seq=6,heads=2,hidden=4", False),
         ("a b c -> a (c b)", "a=6,b=2,c=4", False),
         ("bchw->bhwc", "b=6,c=2,h=2,w=2", True),
+        ("a b -> (b a)", "a=48,b=1", True),
+        ("a b c -> (a c) b", "a=1,b=6,c=8", True),
+        ("a b c -> (a c) b", "a=2,b=6,c=4", False),
         ("ab->ba", "a=12,b=4", True),
     ],
 )
@@ -208,6 +213,51 @@ def test_a_view_moves_nothing_and_a_copy_says_its_bytes(expression, sizes, view)
     assert ("a view moves nothing" if view else "it is a copy") in reply["note"]
     words = ("einsum", expression, "--size", sizes)
     assert re.search(rf"^  view +{'yes' if view else 'no'}$", ridgebench("plan", *words).stdout, re.MULTILINE)
+
+
+def offsets(order: str, sizes: dict[str, int], axis: str) -> list[int]:
+    """Where the elements of one axis of the result lie in the operand, by a walk over its memory."""
+    shape = [sizes[index] for index in order]
+    places = {tuple(at): number for number, at in enumerate(product(*map(range, shape)))}
+    steps = product(*(range(sizes[index]) for index in axis))
+    return [places[tuple(dict(zip(axis, step)).get(index, 0) for index in order)] for step in steps]
+
+
+def is_view(order: str, sizes: dict[str, int], axes: tuple[str, ...]) -> bool:
+    """Each axis of a view goes through the memory in equal steps."""
+    walks = [offsets(order, sizes, axis) for axis in axes]
+    return all(len({after - before for before, after in zip(walk, walk[1:])}) <= 1 for walk in walks)
+
+
+def groupings(indices: str):
+    """The ways to put these indices, in their order, into axes."""
+    if not indices:
+        yield ()
+    for length in range(1, len(indices) + 1):
+        for rest in groupings(indices[length:]):
+            yield (indices[:length], *rest)
+
+
+@pytest.mark.parametrize("order", ["ab", "aab", "aba", "baa", "abc"])
+def test_a_view_is_what_a_walk_over_the_memory_finds(order):
+    names = sorted(set(order))
+    calls, expected = [], []
+    for shape in product((1, 2, 3), repeat=len(names)):
+        sizes = dict(zip(names, shape))
+        given = ",".join(f"{index}={size}" for index, size in sizes.items())
+        for axes in (axes for result in permutations(names) for axes in groupings("".join(result))):
+            result = " ".join(f"({' '.join(axis)})" for axis in axes)
+            calls.append(["plan", "einsum", f"{' '.join(order)} -> {result}", "--size", given, "--json"])
+            expected.append(is_view(order, sizes, axes))
+    assert {True, False} == set(expected)
+    for call, view, (code, text) in zip(calls, expected, answers(calls), strict=True):
+        assert code == OK and json.loads(text)["view"] is view, call
+
+
+def test_the_strides_of_a_diagonal_are_a_sum():
+    reply = einsum("a b a -> (a b)", "a=2,b=3")
+    assert reply["view"] is False and "it is a copy" in reply["note"]
+    assert (terms(reply)["stride of a, in elements"], terms(reply)["stride of b, in elements"]) == (7, 2)
 
 
 @pytest.mark.parametrize(
