@@ -18,7 +18,7 @@ struct Direction {
   std::string_view name;
   std::string_view operation;  // whose rows copy that way, without a second direction
 };
-constexpr std::array kOperations{Direction{"to-device", "copy_to_device"},
+constexpr std::array kOperations{Direction{kToDevice, "copy_to_device"},
                                  Direction{"to-host", "copy_to_host"},
                                  Direction{"peer", "copy_to_peer"}};
 

@@ -13,6 +13,7 @@ namespace ridgebench {
 // so. Throws UsageError for a directory without such a row, and for another direction.
 Link open_link(const std::string& link, const std::string& direction);
 
+inline constexpr const char* kToDevice = "to-device";
 inline constexpr const char* kDirections = "to-device, to-host or peer";
 
 }  // namespace ridgebench

@@ -128,9 +128,12 @@ struct CollectiveQuestion {
 };
 
 // Computes how long bytes take over a link. With a collective they are its message, and the answer
-// has communication_bytes, those that a rank sends.
+// has communication_bytes, those that a rank sends. With the device that they go to, the answer has
+// creation_time_s, the time in which its memory takes as many bytes from a kernel that creates
+// them: by the roof of the traffic that is nearest to writing only.
 PlanAnswer plan_transfer(double bytes, const Link& link,
-                         const std::optional<CollectiveQuestion>& collective = std::nullopt);
+                         const std::optional<CollectiveQuestion>& collective = std::nullopt,
+                         const Roofs* device = nullptr);
 
 // The names of the links with their rates, for help: "pcie4x16 (31.5 GB/s), ...".
 std::string link_names();

@@ -28,6 +28,8 @@ constexpr double pcie(double transfers_per_s, int lanes) {
   return transfers_per_s * lanes * 128 / 130 / 8;
 }
 
+constexpr double kOnlyWritten = 1;  // share of the traffic of a kernel that creates a tensor
+
 constexpr std::string_view kPcie = "PCI Express Base Specification, 128b/130b encoding";
 constexpr std::string_view kEthernet = "the name states Gbit/s";
 constexpr std::array kLinks{
@@ -80,7 +82,7 @@ std::string link_names() {
 }
 
 PlanAnswer plan_transfer(double bytes, const Link& link,
-                         const std::optional<CollectiveQuestion>& collective) {
+                         const std::optional<CollectiveQuestion>& collective, const Roofs* device) {
   positive("--bytes", bytes);
   PlanAnswer inputs{{"bytes", bytes}, {"link", link.name}, {"rate_from", link.source}};
   PlanAnswer answer{{"plan", "transfer"}};
@@ -95,10 +97,19 @@ PlanAnswer plan_transfer(double bytes, const Link& link,
     answer["communication_bytes"] = sent;
     note += "; each rank sends over a link of its own, and the network sums nothing";
   }
-  answer["inputs"] = std::move(inputs);
+  PlanAnswer terms = PlanAnswer::array();
+  terms.push_back(term("rate of the link, one direction", link.bytes_per_s, "byte/s"));
   answer["time_s"] = finite("time", sent / link.bytes_per_s);
-  answer["terms"] =
-      PlanAnswer::array({term("rate of the link, one direction", link.bytes_per_s, "byte/s")});
+  const auto memory = device == nullptr ? std::nullopt : device->memory_roof(kOnlyWritten);
+  if (memory) {
+    inputs["device"] = device->name();
+    inputs["memory_rate_from"] = memory->origin;
+    terms.push_back(term("rate of the device's memory", memory->per_s, "byte/s"));
+    answer["creation_time_s"] = finite("time", bytes / memory->per_s);
+    note += "; a kernel that creates the bytes on the device only writes them";
+  }
+  answer["inputs"] = std::move(inputs);
+  answer["terms"] = std::move(terms);
   answer["note"] = std::move(note);
   return answer;
 }

@@ -54,6 +54,7 @@ ANSWERS = [
     ("plan", ("plan", "einsum", "seq (heads dim) -> heads seq dim", "--size", "seq=4,heads=2,dim=8")),
     ("plan", ("plan", "einsum", "bd,dk->bk", "--size", "b=1k,d=256,k=64")),
     ("plan", ("plan", "transfer", "--bytes", "140G", "--link", "pcie5x16")),
+    ("plan", ("plan", "transfer", "--bytes", "140G", "--link", "pcie5x16", "--on", "h100")),
 ]
 
 

@@ -193,9 +193,23 @@ void add_plan_transfer(CLI::App& plan) {
       return CollectiveQuestion{collective, *ranks};
     }
     // Ranks are joined by links between GPUs.
-    [[nodiscard]] Link opened() const {
-      const std::string usual = collective.empty() ? "to-device" : "peer";
-      return open_link(link, direction.empty() ? usual : direction);
+    [[nodiscard]] Link opened() const { return open_link(link, way()); }
+    [[nodiscard]] std::string way() const {
+      if (!direction.empty()) return direction;
+      return collective.empty() ? kToDevice : "peer";
+    }
+    // The device that could create the bytes instead: that of --on, or of a results directory that
+    // has the rate of one memory.
+    [[nodiscard]] std::unique_ptr<Roofs> target() const {
+      if (!collective.empty() || way() != kToDevice) return nullptr;
+      if (!device.empty()) return roofs();
+      std::error_code ignored;  // a path without access counts as no folder
+      if (!std::filesystem::is_directory(link, ignored)) return nullptr;
+      try {
+        return std::make_unique<Roofs>(open_roofs(link));
+      } catch (const UsageError&) {
+        return nullptr;
+      }
     }
   };
   const auto state = std::make_shared<State>();
@@ -218,9 +232,22 @@ void add_plan_transfer(CLI::App& plan) {
   CLI::Option* ranks = add_number(app, "--ranks", state->ranks, "Number of ranks of a collective");
   collective->needs(ranks);
   ranks->needs(collective);
+  add_plan_device(app, *state);
+  app.get_option("--on")->description(
+      "Device that could create the bytes instead: a data sheet, a data sheet file or a results "
+      "directory; default: that of --link, if it is one");
+  collective->excludes(app.get_option("--on"));
   add_plan_json(app, *state);
   app.callback([state] {
-    print_plan(*state, plan_transfer(state->bytes, state->opened(), state->question()));
+    if (!state->device.empty() && state->way() != kToDevice) {
+      throw UsageError(
+          fmt::format("plan transfer: --on names the device that the bytes go to; allowed: "
+                      "--direction {}",
+                      kToDevice));
+    }
+    const Link link = state->opened();
+    const auto target = state->target();
+    print_plan(*state, plan_transfer(state->bytes, link, state->question(), target.get()));
   });
 }
 

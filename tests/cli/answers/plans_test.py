@@ -299,6 +299,25 @@ def test_a_link_has_the_rate_that_a_run_measured():
     refused(ridgebench("plan", "transfer", "--bytes", "1G", "--link", "50G", "--direction", "up"), "--direction is 'up'", "to-host")
 
 
+def test_creating_on_the_device_stands_beside_moving():
+    """By the measured copies of the link's results, or by the device of --on; without a device nothing is said."""
+    folder = ROOT / "results/nvidia-h200/partial/2026-11-27-6abf65e-characterise"
+    rows = [row for row in records(folder) if row["op"] == "dram_copy" and row["status"] == "ok"]
+    best = max(rows, key=lambda row: row["bytes"] / row["time_median_s"])
+    reply = answer("plan", "transfer", "--bytes", "140G", "--link", folder)
+    assert reply["creation_time_s"] == pytest.approx(140e9 / (best["bytes"] / best["time_median_s"]))
+    assert reply["inputs"]["memory_rate_from"] == best["id"] and "only writes them" in reply["note"]
+    words = "transfer --bytes 140G --link pcie5x16"
+    assert plan(words + " --on h100-sxm")["creation_time_s"] == pytest.approx(140e9 / 3.35e12)
+    assert re.search(r"^  time to create them on the device +41.79 ms$", shown(words + " --on h100-sxm"), re.MULTILINE)
+    assert plan(f"transfer --bytes 140G --link {folder} --on h100-sxm")["inputs"]["device"] == "h100-sxm"
+    collective = "transfer --bytes 1G --link nvlink4 --collective all-reduce --ranks 8"
+    for other in (words, collective, f"transfer --bytes 140G --link {folder} --direction to-host"):
+        assert "creation_time_s" not in plan(other)
+    refused(ridgebench("plan", *words.split(), "--direction", "to-host", "--on", "h100"), "the bytes go to; allowed: --direction to-device")
+    refused(ridgebench("plan", *collective.split(), "--on", "h100"), "--on")
+
+
 def test_a_table_of_the_stages_of_zero():
     reply = plan("zero --params 70e9 --ranks 64 --on h100-sxm")
     for stage, row in enumerate(reply["stages"]):
