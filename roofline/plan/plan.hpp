@@ -43,6 +43,9 @@ struct WorkQuestion {
   std::optional<double> tokens = std::nullopt;
   std::optional<double> flops = std::nullopt;
   ModelSize model = {};
+  // LoRA: the trained share of the parameters' number, in adapters. The others are frozen, and
+  // their gradients are not computed: 4 x parameters x tokens, and 6 for those of the adapters.
+  std::optional<double> adapters = std::nullopt;
 };
 
 // The memory of parameters, gradients and optimizer states. The plans do not count activations, so
@@ -213,7 +216,8 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device);
 // none), unit, remedy (null if it passes)}: model memory, optimizer state, activations, each with
 // what comes before it, by plan_fits; FLOPs and time by plan_train against `days`; the format,
 // which must hold a gradient of 1e-8; and communication, which must take no longer than a step of
-// plan_train. The `link` may be empty for one device.
+// plan_train. The `link` may be empty for one device. The `host_link` is that of bf16-offload,
+// whose traffic with the host must take no longer than a step either; other precisions have none.
 struct CheckQuestion {
   FitsQuestion fits;
   double tokens = 0;
@@ -221,6 +225,7 @@ struct CheckQuestion {
   std::optional<double> days = std::nullopt;  // that the run may take
   FormatPair format = Format::bf16;           // of the products
   std::optional<Link> link = std::nullopt;
+  std::optional<Link> host_link = std::nullopt;
 };
 PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device);
 

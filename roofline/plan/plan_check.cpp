@@ -2,6 +2,7 @@
 // fail.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -33,7 +34,7 @@ class Checklist {
  public:
   Checklist(const CheckQuestion& question, const Roofs& device)
       : question_(question), fits_(plan_fits(question.fits, device)) {
-    TrainQuestion train{.work = {.tokens = question.tokens},
+    TrainQuestion train{.work = {.tokens = question.tokens, .adapters = state().adapters},
                         .gpus = question.fits.ranks,
                         .mfu = question.mfu,
                         .format = question.format};
@@ -47,6 +48,7 @@ class Checklist {
 
  private:
   [[nodiscard]] const Transformer& model() const { return *question_.fits.activations.model; }
+  [[nodiscard]] const StateQuestion& state() const { return question_.fits.state; }
   [[nodiscard]] double memory() const { return fits_["memory_bytes"].get<double>(); }
   [[nodiscard]] Sharding sharding() const { return {question_.fits.stage, question_.fits.ranks}; }
 
@@ -99,15 +101,26 @@ class Checklist {
   // A rank's traffic hides behind the arithmetic of a step if it takes no longer.
   [[nodiscard]] Check communication() const {
     const double sent =
-        sent_in_a_step(state_parts(question_.fits.state), sharding(),
-                       fits_["parameters"].get<double>(), question_.fits.activations.micro_batches);
-    if (sent == 0) return {"communication: nothing is sent", 0, std::nullopt, "s"};
-    const double link_s = sent / question_.link->bytes_per_s;
+        sent_in_a_step(state_parts(state()), sharding(), fits_["parameters"].get<double>(),
+                       question_.fits.activations.micro_batches);
+    const bool offloads = fits_.contains("host_link_bytes");
+    if (sent == 0 && !offloads) return {"communication: nothing is sent", 0, std::nullopt, "s"};
+    // Both links work at once.
+    const double peers_s = sent == 0 ? 0 : sent / question_.link->bytes_per_s;
+    const double host_s =
+        offloads ? fits_["host_link_bytes"].get<double>() / question_.host_link->bytes_per_s : 0;
+    const double link_s = std::max(peers_s, host_s);
     const double step_s = step_time_s();
-    const char* batches = sharding().shards_gradients() ? "no more micro-batches" : "micro-batches";
-    return {"communication, beside a step's arithmetic", link_s, step_s, "s",
-            fmt::format("{:.0f} times the batch, in {}, or a faster link",
-                        std::ceil(link_s / step_s), batches)};
+    // A micro-batch sends gradients of its own to the host, and between ranks that shard them.
+    const bool each = host_s > peers_s || sharding().shards_gradients();
+    const char* name = "communication, beside a step's arithmetic";
+    if (offloads)
+      name = sent == 0 ? "communication with the host" : "communication, with the host too";
+    return {
+        name, link_s, step_s, "s",
+        fmt::format("{:.0f} times the batch, in {}, or a faster link{}", std::ceil(link_s / step_s),
+                    each ? "no more micro-batches" : "micro-batches",
+                    host_s > peers_s ? " to the host" : "")};
   }
 
   [[nodiscard]] double step_time_s() const {
@@ -134,6 +147,13 @@ void check_given(const CheckQuestion& question) {
         "50G, a results directory with copies, or {}",
         question.fits.ranks, link_names()));
   }
+  if (offloads(question.fits.state) != question.host_link.has_value()) {
+    throw UsageError(fmt::format(
+        "plan check: --precision bf16-offload and --host-link, the link between a device and its "
+        "host, need each other; allowed: both or none; --host-link as byte/s such as 50G, a "
+        "results directory with copies, or {}",
+        link_names()));
+  }
 }
 
 }  // namespace
@@ -151,6 +171,7 @@ PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device) {
   inputs.update(activation_inputs(checked(question.fits.activations)));
   inputs["format"] = question.format.name();
   if (question.link) inputs["link"] = question.link->name;
+  if (question.host_link) inputs["host_link"] = question.host_link->name;
   inputs["device"] = device.name();
   PlanAnswer checks = PlanAnswer::array();
   bool all = true;
@@ -171,6 +192,10 @@ PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device) {
       {"pass", all},
       {"note",
        joined_notes({"the notes of plan fits, train, zero and transfer say what a row leaves out",
+                     question.fits.state.adapters
+                         ? "the FLOPs are 4 x parameters x tokens, and 6 for the parameters of "
+                           "adapters: frozen parameters have no gradients"
+                         : "",
                      context_note(question.fits.activations)})}};
 }
 

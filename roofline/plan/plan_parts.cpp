@@ -119,10 +119,12 @@ std::string joined_notes(const std::vector<std::string>& notes) {
 }
 
 // FLOPs per parameter and token. The forward pass multiplies and adds. The backward pass does so
-// for the gradients of the inputs and for those of the weights.
+// for the gradients of the inputs and for those of the weights, which frozen weights do not have.
 std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ordered_json& terms) {
   constexpr double kForwardFlops = 2;
+  constexpr double kFrozenFlops = 2;
   constexpr double kBackwardFlops = 4;
+  constexpr double kTrainedFlops = kForwardFlops + kBackwardFlops;
   if (question.parameters) whole_parameters(*question.parameters);
   if (question.tokens) positive("--tokens", *question.tokens);
   if (question.flops) positive("--flops", *question.flops);
@@ -135,8 +137,14 @@ std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ord
   }
   const double product = met * *question.tokens;
   terms.push_back(term("forward, 2 x parameters x tokens", kForwardFlops * product, "FLOP"));
+  if (question.adapters) {
+    const double adapted = *question.adapters * product;
+    terms.push_back(term("backward, 2 x parameters x tokens", kFrozenFlops * product, "FLOP"));
+    terms.push_back(term("6 x parameters of adapters x tokens", kTrainedFlops * adapted, "FLOP"));
+    return (kForwardFlops + kFrozenFlops) * product + kTrainedFlops * adapted;
+  }
   terms.push_back(term("backward, 4 x parameters x tokens", kBackwardFlops * product, "FLOP"));
-  return (kForwardFlops + kBackwardFlops) * product;
+  return kTrainedFlops * product;
 }
 
 std::optional<Capacity> capacity_of(const Roofs* device, double count) {

@@ -137,6 +137,11 @@ OptimizerStep optimizer_step(const StateQuestion& question) {
           .flops = optimizer.flops};
 }
 
+bool offloads(const StateQuestion& question) {
+  const std::vector<StatePart> parts = state_parts(question);
+  return std::ranges::any_of(parts, &StatePart::on_host);
+}
+
 std::string state_note(const StateQuestion& question) {
   if (question.precision == "bf16-offload") {
     return "the device holds the parameters only, and a gradient until it has gone to the host";

@@ -35,6 +35,9 @@ struct OptimizerStep {
 // Throws UsageError for an unknown precision or optimizer, and for the optimizer none.
 OptimizerStep optimizer_step(const StateQuestion& question);
 
+// True if the host holds the gradients and the optimizer's states.
+bool offloads(const StateQuestion& question);
+
 // Returns what the state leaves out; empty for most optimizers.
 std::string state_note(const StateQuestion& question);
 

@@ -7,7 +7,6 @@
 #include "harness/results/measured_links.hpp"
 
 namespace ridgebench {
-namespace {}  // namespace
 
 void add_plan_parallel(CLI::App& plan) {
   struct State : PlanOptions {
@@ -40,6 +39,7 @@ void add_plan_check(CLI::App& plan) {
     CheckQuestion question;
     std::string model;
     std::string link;
+    std::string host_link;
     std::string mfu;
   };
   const auto state = std::make_shared<State>();
@@ -56,6 +56,9 @@ void add_plan_check(CLI::App& plan) {
       ->required();
   add_number(app, "--days", state->question.days, "Days that the run may take; default: any");
   add_link(app, state->link)->check(not_empty());
+  app.add_option("--host-link", state->host_link,
+                 "Link of a device to its host, with --precision bf16-offload: as --link")
+      ->check(not_empty());
   add_plan_format(app, *state, "Format of the matmuls and of the activations");
   add_plan_device(app, *state);
   add_plan_json(app, *state);
@@ -65,6 +68,9 @@ void add_plan_check(CLI::App& plan) {
     state->question.format = parse_format_pair(state->format);
     state->question.mfu = fraction_of("--mfu", state->mfu);
     state->question.link = link_between_gpus(state->link);
+    if (!state->host_link.empty()) {
+      state->question.host_link = open_link(state->host_link, kToDevice);
+    }
     print_plan(*state, plan_check(state->question, *state->roofs()));
   });
 }

@@ -111,6 +111,35 @@ def test_one_device_needs_no_link_and_fp16_needs_loss_scaling():
     refused(ridgebench("plan", *CHECK.split(), "--mfu", "1.5"))
 
 
+ONE = "check --model llama-3-8b --batch 1 --tokens 1T --mfu 0.4 --on h100-sxm"
+PARAMETERS = 8029995008
+
+
+@pytest.mark.parametrize(("ranks", "stage", "link"), [(1, 0, ""), (8, 0, " --link nvlink4"), (8, 2, " --link 10G")])
+def test_offload_sends_over_the_link_to_the_host(ranks, stage, link):
+    words = f"{ONE} --precision bf16-offload --gpus {ranks} --stage {stage}{link}"
+    row = plan(words + " --host-link pcie5x16")["checks"][5]
+    zero = plan(f"zero --params {PARAMETERS} --ranks {ranks} --stage {stage} --precision bf16-offload")
+    host_s = zero["host_link_bytes"] / (32e9 * 16 * 128 / 130 / 8)
+    peers_s = zero["communication_bytes"] / (10e9 if "10G" in link else 450e9)
+    assert row["value"] == pytest.approx(max(host_s, peers_s)) and row["limit"] == pytest.approx(6 * PARAMETERS * 4096 / (0.4 * 989.5e12))
+    assert "with the host" in row["check"]
+    slow = plan(words + " --host-link 1G")["checks"][5]
+    assert slow["pass"] is False and slow["value"] == pytest.approx(zero["host_link_bytes"] / 1e9)
+    assert slow["remedy"].endswith("in no more micro-batches, or a faster link to the host")
+
+
+def test_offload_and_a_link_to_the_host_need_each_other():
+    for words in (ONE + " --precision bf16-offload", ONE + " --host-link 50G"):
+        refused(ridgebench("plan", *words.split()), "--host-link, the link between a device and its host", "allowed: both or none")
+
+
+def test_the_days_of_adapters_leave_out_the_gradients_of_frozen_parameters():
+    full, lora = plan(ONE), plan(ONE + " --precision bf16-lora --adapters 1%")
+    assert lora["checks"][3]["value"] == pytest.approx(full["checks"][3]["value"] * (4 + 6 * 0.01) / 6)
+    assert "frozen parameters have no gradients" in lora["note"] and "frozen" not in full["note"]
+
+
 @pytest.mark.parametrize("words", [
     "parallel --model gpt-2 --batch 4 --ranks 4", "activations --model gpt-2 --batch 1", "fits --model gpt-2 --batch 1 --on h100",
     "check --model gpt-2 --batch 1 --tokens 1B --mfu 0.3 --on h100"])
