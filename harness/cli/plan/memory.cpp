@@ -12,24 +12,28 @@ namespace ridgebench {
 CLI::Option* add_optimizer(CLI::App& app, StateQuestion& question) {
   return app
       .add_option("--optimizer", question.optimizer,
-                  "none (inference), sgd, momentum, adagrad, rmsprop, adam, adamw, lion or "
-                  "adafactor")
+                  "sgd, momentum, adagrad, rmsprop, adam, adamw, lion or adafactor")
       ->capture_default_str();
 }
 
 CLI::Option* add_precision(CLI::App& app, StateQuestion& question) {
   return app
       .add_option("--precision", question.precision,
-                  "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy), fp32-bf16 "
-                  "(fp32 parameters, bf16 gradients), bf16-lora (frozen parameters beside "
-                  "--adapters) or bf16-offload (all but the parameters on the host); with "
-                  "--optimizer none also fp16, fp8, int8, mxfp8, nvfp4, mxfp4 and int4")
+                  "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy) or "
+                  "fp32-bf16 (fp32 parameters, bf16 gradients)")
       ->capture_default_str();
 }
 
 void add_state(CLI::App& app, StateQuestion& question) {
-  add_optimizer(app, question);
-  add_precision(app, question);
+  add_optimizer(app, question)
+      ->description(
+          "none (inference), sgd, momentum, adagrad, rmsprop, adam, adamw, lion or adafactor");
+  add_precision(app, question)
+      ->description(
+          "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy), fp32-bf16 (fp32 "
+          "parameters, bf16 gradients), bf16-lora (frozen parameters beside --adapters) or "
+          "bf16-offload (all but the parameters on the host); with --optimizer none also fp16, "
+          "fp8, int8, mxfp8, nvfp4, mxfp4 and int4");
   app.add_option_function<std::string>(
          "--adapters",
          [&question](const std::string& text) {

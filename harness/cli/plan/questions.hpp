@@ -25,11 +25,11 @@ void add_plan_device(CLI::App& app, PlanOptions& options);
 void add_plan_json(CLI::App& app, PlanOptions& options);
 void add_plan_format(CLI::App& app, PlanOptions& options, const char* what);
 
-// The optimizer and the precision of a training state, here and in `predict model --training`.
+// The optimizer and the precision of a step on the device, here and in `predict model --training`.
 CLI::Option* add_optimizer(CLI::App& app, StateQuestion& question);
 CLI::Option* add_precision(CLI::App& app, StateQuestion& question);
 
-// Both, with the adapters of LoRA.
+// Those of a state in memory: also inference, the adapters of LoRA, and states on the host.
 void add_state(CLI::App& app, StateQuestion& question);
 
 // The options of a model's activations; `batch` is the help of --batch. resolve() opens the model,

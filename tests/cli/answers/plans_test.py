@@ -118,6 +118,16 @@ def test_an_optimizer_needs_parameters():
     refused(ridgebench("plan", *RUN.split(), "--on", "h100", "--step-tokens", "0.5"), "--step-tokens is 0.5")
 
 
+def test_the_help_has_what_a_step_on_the_device_takes():
+    for words in ("plan train", "predict model"):
+        text = " ".join(ridgebench(*words.split(), "--help-all").stdout.split())
+        assert "fp32-bf16 (fp32 parameters, bf16 gradients)" in text
+        assert [word for word in ("bf16-lora", "bf16-offload", "--adapters", "none (inference)") if word in text] == []
+    for words in ("plan memory", "plan fits", "plan check"):
+        text = ridgebench(*words.split(), "--help-all").stdout
+        assert "bf16-lora" in text and "bf16-offload" in text and "none (inference)" in text
+
+
 def test_an_mfu_has_a_meaning_and_published_ones_beside_it():
     for share, meaning in ((0.2, "low"), (0.3, "usual"), (0.5, "good"), (0.75, "very good"), (0.95, "above what a step")):
         reply = plan(f"mfu --flops {share * 989.5e12:.6e} --time 1 --on h100-sxm")
