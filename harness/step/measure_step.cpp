@@ -290,6 +290,12 @@ const char* smaller(StepKind kind) {
              : "smaller --layers, --batch or --context";
 }
 
+// Adds what is allowed to the reason of a step that has too little memory.
+void allow_smaller(StepRecord& record) {
+  if (std::ranges::find(record.flags, kOutOfMemoryFlag) == record.flags.end()) return;
+  *record.reason += fmt::format("; allowed: {}", smaller(record.step));
+}
+
 }  // namespace
 
 PlannedStep plan_step(const StepRequest& request, const Device& device) {
@@ -317,9 +323,20 @@ StepRecord measure_step(const StepRequest& request, const PlannedStep& planned, 
   StepRecord record = planned.record;
   measure_or_fail(record, "step",
                   [&] { StepMeasurer(request, planned, device, stop).measure(record); });
-  if (std::ranges::find(record.flags, kOutOfMemoryFlag) != record.flags.end()) {
-    *record.reason += fmt::format("; allowed: {}", smaller(record.step));
-  }
+  allow_smaller(record);
+  return record;
+}
+
+bool step_fits(const StepRecord& record, double free_bytes) {
+  return static_cast<double>(record.arena_bytes) <= free_bytes;
+}
+
+StepRecord unmeasured_step(const PlannedStep& planned, double free_bytes) {
+  StepRecord record = planned.record;
+  if (step_fits(record, free_bytes)) return record;
+  measure_or_fail(record, "step",
+                  [&] { throw OutOfMemory(static_cast<double>(record.arena_bytes), free_bytes); });
+  allow_smaller(record);
   return record;
 }
 

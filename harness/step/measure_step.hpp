@@ -31,6 +31,13 @@ struct PlannedStep {
 // Plans a step that passes check_plan().
 PlannedStep plan_step(const StepRequest& request, const Device& device);
 
+// True if the memory of the step is free.
+bool step_fits(const StepRecord& record, double free_bytes);
+
+// Returns the record of a step that is not measured. If its memory is not free, the record has the
+// reason that measure_step() would give.
+StepRecord unmeasured_step(const PlannedStep& planned, double free_bytes);
+
 // Measures the step. A failure becomes the record's status and reason; wrong outputs have the
 // status wrong and no time. Stops when `stop` returns true: throws Interrupted. Throws DeviceError
 // if the device is lost, and UsageError for a technique that an operation does not have.

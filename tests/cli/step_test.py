@@ -217,7 +217,10 @@ def test_a_dry_run_says_that_memory_is_too_little():
     words = ("--width", "65536", "--batch", "1", "--device", "cpu", "--dry-run")
     much = train("--layers", "1000", *words)
     assert "are free: too little" in much.stdout and much.returncode == ROW_FAILED
-    assert strict_json(train("--layers", "1000", *words, "--json").stdout)["status"] == "skipped"
+    step = strict_json(train("--layers", "1000", *words, "--json").stdout)
+    allowed = "bytes are free; allowed: smaller --layers, --width or --batch, more --micro-batches, another --checkpoint"
+    assert step["status"] == "skipped" and step["reason"].startswith(f"needs {step['arena_bytes']} bytes of device memory, ")
+    assert step["reason"].endswith(allowed) and "skipped: needs " in much.stdout and f"{allowed}\n" in much.stdout
     few = train("--layers", "1", "--width", "8", "--batch", "1", "--device", "cpu", "--dry-run")
     assert "too little" not in few.stdout and few.returncode == OK
 

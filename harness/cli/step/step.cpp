@@ -92,7 +92,7 @@ ExitCode run_step(const StepOptions& options, const std::vector<std::string>& co
   environment_request.ceilings = options.ceilings;
   EarlierCeilings ceilings = read_ceilings(environment_request, devices, command_line);
   if (options.dry_run) {
-    print(planned.record, free_bytes, options.json);
+    print(unmeasured_step(planned, free_bytes), free_bytes, options.json);
     return step_fits(planned.record, free_bytes) ? ExitCode::fine : ExitCode::row_failed;
   }
   static_cast<void>(draw_check_seed());  // a value that is not a seed must not leave a folder

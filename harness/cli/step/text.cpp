@@ -10,6 +10,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/text_table.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/step/measure_step.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -101,10 +102,6 @@ std::string rates_text(const StepRecord& r) {
 }
 
 }  // namespace
-
-bool step_fits(const StepRecord& record, double free_bytes) {
-  return static_cast<double>(record.arena_bytes) <= free_bytes;
-}
 
 std::string step_text(const StepRecord& r, std::optional<double> free_bytes) {
   std::string text = fmt::format("{}\n{}", printable(r.id), memory_text(r, free_bytes));

@@ -12,7 +12,4 @@ namespace ridgebench {
 // to the chain. `free_bytes` is the free memory of the device before the step, if it is known.
 std::string step_text(const StepRecord& record, std::optional<double> free_bytes);
 
-// True if the memory of the step is free.
-bool step_fits(const StepRecord& record, double free_bytes);
-
 }  // namespace ridgebench
