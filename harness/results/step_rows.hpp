@@ -30,6 +30,8 @@ struct StepPart {
   std::string technique;
   std::int64_t launches = 0;
   double time_s = 0;
+  std::optional<double> ci_low_s = std::nullopt;
+  std::optional<double> ci_high_s = std::nullopt;
   double flops = 0;
   double bytes = 0;
   std::optional<double> roof_s = std::nullopt;
@@ -64,6 +66,8 @@ inline constexpr KeyList kStepPartKeys{
     Key{"technique", &StepPart::technique, "", "the technique that computes it"},
     Key{"launches", &StepPart::launches, "", "in a step", {.low = 1}},
     Key{"time_s", &StepPart::time_s, "s", "of all of them, back to back and without the rest of the step", kNotNegative},
+    Key{"ci_low_s", &StepPart::ci_low_s, "s", "lower end of the 95 % interval of time_s, a median", kNotNegative, Absence::not_in_oldest},
+    Key{"ci_high_s", &StepPart::ci_high_s, "s", "upper end of that interval", kNotNegative, Absence::not_in_oldest},
     Key{"flops", &StepPart::flops, "FLOP", "of all of them", kNotNegative},
     Key{"bytes", &StepPart::bytes, "byte", "of all of them, compulsory", kNotNegative},
     Key{"roof_s", &StepPart::roof_s, "s", "least time of them by the measured roofs; null without ceilings", kNotNegative},

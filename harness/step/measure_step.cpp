@@ -186,13 +186,18 @@ class StepMeasurer {
     return samples;
   }
 
+  // The median of rotations over so many launches, with its interval.
+  [[nodiscard]] Summary summary_of(const Samples& samples, std::size_t launches) const {
+    const double rotations =
+        static_cast<double>(samples.launches_per_sample) / static_cast<double>(launches);
+    return summarize(samples.seconds, device_.tick_s() / std::max(rotations, 1.0));
+  }
+
   void sample_step(StepRecord& record, const Chain& chain) {
     const Samples samples = samples_of(chain.launches(), request_.seconds);
     record.samples_s = samples.seconds;
     record.flags = samples.flags;
-    const double steps = static_cast<double>(samples.launches_per_sample) /
-                         static_cast<double>(chain.launches().size());
-    const Summary time = summarize(samples.seconds, device_.tick_s() / std::max(steps, 1.0));
+    const Summary time = summary_of(samples, chain.launches().size());
     record.time_s = time.median;
     record.ci_low_s = time.ci_low;
     record.ci_high_s = time.ci_high;
@@ -206,9 +211,11 @@ class StepMeasurer {
       StepPart part = described(chain, numbers);
       std::vector<Launch> launches;
       for (const std::size_t i : numbers) launches.push_back(chain.launches()[i]);
-      std::vector<double> times_s =
-          samples_of(launches, request_.seconds / static_cast<double>(parts.size())).seconds;
-      part.time_s = middle(times_s);
+      const double seconds = request_.seconds / static_cast<double>(parts.size());
+      const Summary time = summary_of(samples_of(launches, seconds), launches.size());
+      part.time_s = time.median;
+      part.ci_low_s = time.ci_low;
+      part.ci_high_s = time.ci_high;
       part.roof_s = sum_of_least(chain, numbers, roofs);
       if (sheet != nullptr) part.sheet_s = sum_of_least(chain, numbers, Roofs(*sheet));
       record.parts.push_back(std::move(part));

@@ -77,7 +77,7 @@ void check_rates(const StepRecord& r, Checker& check) {
     (computed.*rate).reset();
   }
   derive_rates(computed);
-  const auto equal = [&](const char* key, std::optional<double> StepRecord::* rate) {
+  const auto equal = [&](const char* key, std::optional<double> StepRecord::*rate) {
     const bool there = (r.*rate).has_value() == (computed.*rate).has_value();
     check.require(there, fmt::format("{} belongs to an ok step of decoding only, and a time of the "
                                      "model to one that caches cannot serve",
@@ -141,7 +141,12 @@ void check_times(const StepRecord& r, const StatedDevice& device, Checker& check
   check.equal("time_s", *r.time_s, summarize(r.samples_s, 0).median);
   check_interval(r, device.tick_s, check);
   double sum_s = 0;
-  for (const StepPart& part : r.parts) sum_s += part.time_s;
+  for (const StepPart& part : r.parts) {
+    sum_s += part.time_s;
+    check.require(part.ci_low_s.value_or(part.time_s) <= part.time_s &&
+                      part.time_s <= part.ci_high_s.value_or(part.time_s),
+                  fmt::format("time_s of {} lies outside of its interval", part.name));
+  }
   check.equal("sum_of_operations_s", r.sum_of_operations_s.value_or(0), sum_s);
   const auto check_sum = [&](const char* key, const std::optional<double>& stored, auto member) {
     double sum = 0;

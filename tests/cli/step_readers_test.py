@@ -3,13 +3,14 @@
 import csv
 import json
 import os
+import re
 import shutil
 
 import pytest
 from command_line import OK, ROW_FAILED, answer, refused, ridgebench, strict_json
 from ridgebench.data.steps import KINDS
 from ridgebench.exchange.export import frame
-from step_records import step_of
+from step_records import edited, step_of
 
 QUICK = ("--device", "cpu", "--seconds", "0.05")
 CONFIG = {
@@ -73,6 +74,20 @@ def test_export_has_the_step(train, decode):
             assert line[key] == "" if step[key] is None else float(line[key]) == step[key]
         assert line["samples"] == str(len(step["samples_s"])) and float(line["verify_error"]) == step["verify"]["error"]
     assert [line["model"] for line in lines] == ["", "llama-2x64-heads:4-kv:2-d:16-network:192"]
+
+
+def test_parts_without_an_interval_are_read(train, tmp_path):
+    """Records of older programs lack the intervals of parts."""
+
+    def older(step):
+        for part in step["parts"]:
+            del part["ci_low_s"], part["ci_high_s"]
+
+    folder = edited(train, tmp_path / "older", older)
+    assert [line["ci_low_s"] for line in table(folder)] == [""] * len(step_of(train)["parts"])
+    shown = ridgebench("show", folder)
+    assert shown.returncode == OK and re.search(r"^forward .* us +- ", shown.stdout, re.MULTILINE)
+    assert answer("info", "--on", folder)
 
 
 def test_export_has_the_memory_over_the_launches(train):

@@ -5,7 +5,7 @@ import math
 import pytest
 from command_line import OK, ROOT, ROW_FAILED, ids, read_environment, refused, ridgebench, strict_json
 from step_lifetimes import rounded, step_bands
-from step_records import changed_copy, step_of
+from step_records import changed_copy, edited, step_of
 
 SIZES = ("--layers", "6", "--width", "96", "--batch", "24")
 QUICK = ("--device", "cpu", "--seconds", "0.05")
@@ -50,6 +50,9 @@ def test_a_step_is_measured_verified_and_kept(measured):
     assert step["verify"]["loss_error"] < 1e-5 and step["verify"]["gradients_error"] < 1e-4
     assert sum(part["launches"] for part in step["parts"]) == len(step["timeline"])
     assert math.isclose(step["sum_of_operations_s"], sum(part["time_s"] for part in step["parts"]))
+    assert all(0 <= part["ci_low_s"] <= part["time_s"] <= part["ci_high_s"] for part in step["parts"])
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("95 % interval of the step: "))
+    assert line.endswith(f", a median of {len(step['samples_s'])} samples") and "95 % interval  of the step" in done.stdout
     assert step["sum_of_roofs_s"] > 0 and step["sheet_s"] is None and step["mfu"] is None, "no data sheet promises anything of a host"
     assert sum(part["flops"] for part in step["parts"] if part["operation"] == "matmul") == step["flops_executed"]
     assert read_environment(folder)["interrupted"] is False
@@ -241,6 +244,14 @@ def test_verify_finds_a_changed_number(key, measured, tmp_path):
     changed = changed_copy(folder, tmp_path / "changed", key)
     done = ridgebench("verify", changed)
     assert done.returncode == ROW_FAILED and key in done.stderr
+
+
+def test_verify_finds_a_part_outside_of_its_interval(measured, tmp_path):
+    def widen(step):
+        step["parts"][0]["ci_low_s"] = 2 * step["parts"][0]["time_s"]
+
+    done = ridgebench("verify", edited(measured[0], tmp_path / "changed", widen))
+    assert done.returncode == ROW_FAILED and "lies outside of its interval" in done.stderr
 
 
 def test_a_folder_holds_one_kind_of_results(measured):

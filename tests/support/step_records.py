@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from command_line import OK, ridgebench, schema, strict_json
@@ -25,13 +26,18 @@ def measure_ceilings(folder: Path) -> None:
     assert done.returncode == OK, done.stderr
 
 
-def changed_copy(folder: Path, copy: Path, key: str) -> Path:
-    """A copy of the folder in which a number is twice as large."""
+def edited(folder: Path, copy: Path, edit: Callable[[dict], None]) -> Path:
+    """A copy of the folder whose step a function has changed."""
     shutil.copytree(folder, copy)
     step = strict_json((folder / "step.jsonl").read_text())
-    step[key] *= 2
+    edit(step)
     (copy / "step.jsonl").write_text(json.dumps(step, separators=(",", ":")) + "\n")
     return copy
+
+
+def changed_copy(folder: Path, copy: Path, key: str) -> Path:
+    """A copy of the folder in which a number is twice as large."""
+    return edited(folder, copy, lambda step: step.update({key: 2 * step[key]}))
 
 
 def rounded(count: int) -> int:

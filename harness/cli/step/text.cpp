@@ -18,6 +18,12 @@ namespace {
 
 std::string seconds(std::optional<double> value) { return value ? with_unit(*value, "s") : "-"; }
 
+// The 95 % interval of a median.
+std::string interval(std::optional<double> low_s, std::optional<double> high_s) {
+  return low_s && high_s ? fmt::format("{} to {}", with_unit(*low_s, "s"), with_unit(*high_s, "s"))
+                         : "-";
+}
+
 std::string share(std::optional<double> part, std::optional<double> whole) {
   return part && whole && *whole > 0 ? fmt::format("{:.1f} %", 100 * *part / *whole) : "-";
 }
@@ -46,11 +52,12 @@ std::string memory_text(const StepRecord& r, std::optional<double> free_bytes) {
 }
 
 std::string parts_text(const StepRecord& r) {
-  std::vector<Texts> table{{"part", "phase", "technique", "launches", "time", "of the step",
-                            "measured roof", "of the roof", "remark"}};
+  std::vector<Texts> table{{"part", "phase", "technique", "launches", "time", "95 % interval",
+                            "of the step", "measured roof", "of the roof", "remark"}};
   for (const StepPart& part : r.parts) {
     table.push_back({part.name, part.phase, part.technique, fmt::format("{}", part.launches),
-                     seconds(part.time_s), share(part.time_s, r.time_s), seconds(part.roof_s),
+                     seconds(part.time_s), interval(part.ci_low_s, part.ci_high_s),
+                     share(part.time_s, r.time_s), seconds(part.roof_s),
                      share(part.roof_s, part.time_s), part.served_by_cache ? kServedByCache : ""});
   }
   return padded_table(table);
@@ -71,6 +78,8 @@ std::string times_text(const StepRecord& r) {
   table.push_back(
       {"unexplained by the parts", seconds(r.unexplained_s), share(r.unexplained_s, r.time_s)});
   std::string text = padded_table(table);
+  text += fmt::format("95 % interval of the step: {}, a median of {} samples\n",
+                      interval(r.ci_low_s, r.ci_high_s), r.samples_s.size());
   if (std::ranges::find(r.flags, kAboveRoof) != r.flags.end()) {
     text += fmt::format(
         "{}: the products are faster than their measured roofs: caches served them, or another "
