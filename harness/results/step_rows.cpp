@@ -1,11 +1,15 @@
 #include "harness/results/step_rows.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "harness/results/read_keyed.hpp"
 #include "harness/results/results_directory.hpp"
+#include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/json_text.hpp"
 
@@ -35,6 +39,34 @@ std::vector<StepRows> read_step_rows(const std::filesystem::path& directory) {
     read_object(json, raw, steps.emplace_back());
   });
   return steps;
+}
+
+MeasuredMfu best_step_mfu(const std::string& directory, FormatPair format) {
+  const std::vector<MeasuredDevice> devices = read_devices(directory);
+  std::optional<MeasuredMfu> best;
+  std::set<std::string> others;  // formats of other steps that would do
+  bool trained = false;
+  for (const StepRows& step : read_step_rows(directory)) {
+    if (step.step != StepKind::train || step.status != Status::ok) continue;
+    trained = true;
+    if (!step.mfu) continue;
+    if (FormatPair(step.format) != format) others.insert(std::string(info(step.format).name));
+    if (FormatPair(step.format) != format || (best && *step.mfu <= best->mfu)) continue;
+    const auto device = std::ranges::find(devices, step.device, &MeasuredDevice::name);
+    if (device == devices.end() || device->data_sheet.empty()) continue;
+    best = {*step.mfu, step.id, device->data_sheet};
+  }
+  if (best) return *best;
+  if (!others.empty()) {
+    throw UsageError(fmt::format("{} has no step of training in {}; allowed: --format {}",
+                                 directory, format.name(), fmt::join(others, ", ")));
+  }
+  throw UsageError(fmt::format(
+      "{} has {}; allowed: --mfu as a number from 0 to 1, or a folder of `step train` on a device "
+      "with a data sheet",
+      directory,
+      trained ? "no MFU: the device of its step has no data sheet"
+              : "no step of training with status ok"));
 }
 
 Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,

@@ -21,6 +21,9 @@ namespace ridgebench {
 
 inline constexpr const char* kStepSchema = "ridgebench.step/1";
 
+enum class StepKind : std::uint8_t { train, decode };
+constexpr auto names_of(StepKind) { return enum_names("step", "train", "decode"); }
+
 // The launches of a step that do the same for different layers, measured by themselves.
 struct StepPart {
   std::string name;
@@ -48,11 +51,14 @@ struct StepCeiling {
   double per_s = 0;
 };
 
-// The rows of a step: its parts and its ceilings.
+// The rows of a step: its parts and its ceilings, and what names and judges the whole.
 struct StepRows {
+  std::string id;
+  StepKind step = StepKind::train;
   std::string device;
   Format format = Format::fp32;
   Status status = Status::skipped;
+  std::optional<double> mfu = std::nullopt;
   std::vector<StepPart> parts = {};
   std::vector<StepCeiling> ceilings = {};
 };
@@ -82,9 +88,12 @@ inline constexpr KeyList kStepCeilingKeys{
     Key{"per_s", &StepCeiling::per_s, "1/s", "bytes, FLOPs or results per second", kPositive},
 };
 inline constexpr KeyList kStepRowsKeys{
+    Key{"id", &StepRows::id, "", "step, sizes and choices, and the device"},
+    Key{"step", &StepRows::step, "", "kind of step"},
     Key{"device", &StepRows::device, "", "name of a device in `environment.json`"},
     Key{"format", &StepRows::format, "", "of the parts"},
     Key{"status", &StepRows::status, "", "of the step"},
+    Key{"mfu", &StepRows::mfu, "", "of the step; null without a data sheet", kNotNegative},
     Key{"parts", &StepRows::parts, "", "in the order of the step"},
     Key{"ceilings", &StepRows::ceilings, "", "measured beside it"},
 };
@@ -101,6 +110,10 @@ using StepReader = std::function<void(const JsonObject& json, const nlohmann::or
 void for_each_step(const std::filesystem::path& directory, const StepReader& read);
 // Returns the rows of every step in the folder. Throws UsageError.
 std::vector<StepRows> read_step_rows(const std::filesystem::path& directory);
+
+// Returns the best MFU of a folder's verified steps of training in a format. Throws UsageError that
+// says what is missing.
+MeasuredMfu best_step_mfu(const std::string& directory, FormatPair format);
 
 // Returns the roofs of a device by the ceilings of these steps; empty without one.
 Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,

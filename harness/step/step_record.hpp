@@ -16,9 +16,6 @@
 
 namespace ridgebench {
 
-enum class StepKind : std::uint8_t { train, decode };
-constexpr auto names_of(StepKind) { return enum_names("step", "train", "decode"); }
-
 struct StepMoment {
   std::int64_t launch = 0;
   std::string phase;

@@ -83,6 +83,7 @@ struct TrainQuestion {
   std::optional<std::string> mfu_row = std::nullopt;  // id of the row that measured the MFU
   std::string mfu_sheet = {};   // the data sheet whose peak that row's MFU is a share of
   std::string mfu_remark = {};  // what the note says of that row
+  bool mfu_of_step = false;     // the row is a step of training, and not a matmul
   FormatPair format = Format::bf16;
   Costs costs = {};
   std::optional<double> peak = std::nullopt;

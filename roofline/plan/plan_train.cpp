@@ -106,6 +106,10 @@ std::string note_of(const TrainQuestion& q, const Roofs* device, bool has_optimi
   if (device != nullptr && !q.peak && device->data_sheet().empty()) {
     notes.emplace_back(
         "this device has no data sheet: the MFU counts as a share of the measured peak");
+  } else if (q.mfu_row && q.mfu_of_step) {
+    notes.push_back(fmt::format(
+        "the MFU is that of the measured step {}: equal layers without attention, on one device",
+        *q.mfu_row));
   } else if (q.mfu_row) {
     const std::string remark = q.mfu_remark.empty() ? "" : fmt::format(" ({})", q.mfu_remark);
     notes.push_back(fmt::format(

@@ -1,9 +1,10 @@
 """`ridgebench step train`: its memory counted again, its record, its errors and exit codes."""
 
+import json
 import math
 
 import pytest
-from command_line import OK, ROOT, ROW_FAILED, ids, read_environment, refused, ridgebench, strict_json
+from command_line import OK, ROOT, ROW_FAILED, answer, ids, read_environment, refused, ridgebench, strict_json
 from step_lifetimes import rounded, step_bands
 from step_records import changed_copy, edited, step_of
 
@@ -252,6 +253,39 @@ def test_verify_finds_a_part_outside_of_its_interval(measured, tmp_path):
 
     done = ridgebench("verify", edited(measured[0], tmp_path / "changed", widen))
     assert done.returncode == ROW_FAILED and "lies outside of its interval" in done.stderr
+
+
+def on_a_gpu(mfu, form="bf16", kind="train"):
+    """Makes the step one of a device with a data sheet: none was measured on a GPU."""
+    return lambda step: step.update(mfu=mfu, format=form, step=kind)
+
+
+def with_sheet(folder):
+    facts = read_environment(folder)
+    facts["devices"][0]["data_sheet"] = "h100-sxm"
+    (folder / "environment.json").write_text(json.dumps(facts))
+    return folder
+
+
+PLAN = ("plan", "train", "--params", "1B", "--tokens", "1T", "--on", "h100-sxm", "--mfu")
+
+
+def test_a_plan_takes_the_mfu_of_a_step(measured, tmp_path):
+    folder = with_sheet(edited(measured[0], tmp_path / "step", on_a_gpu(0.25)))
+    reply = answer(*PLAN, folder)
+    assert reply["days"] == answer(*PLAN, "0.25")["days"] and reply["inputs"]["mfu"] == 0.25
+    step = step_of(folder)
+    assert reply["inputs"]["mfu_row"] == step["id"]
+    assert f"the MFU is that of the measured step {step['id']}: equal layers without attention, on one device" in reply["note"]
+    assert "single matmul" not in reply["note"]
+
+
+def test_a_folder_without_such_a_step_is_refused(measured, tmp_path):
+    refused(ridgebench(*PLAN, measured[0]), "no MFU: the device of its step has no data sheet", "allowed: --mfu as a number")
+    fp16 = with_sheet(edited(measured[0], tmp_path / "fp16", on_a_gpu(0.25, "fp16")))
+    refused(ridgebench(*PLAN, fp16), "no step of training in bf16; allowed: --format fp16")
+    decode = with_sheet(edited(measured[0], tmp_path / "decode", on_a_gpu(0.25, kind="decode")))
+    refused(ridgebench(*PLAN, decode), "no step of training with status ok")
 
 
 def test_a_folder_holds_one_kind_of_results(measured):

@@ -11,6 +11,7 @@
 #include "harness/cli/plan/questions.hpp"
 #include "harness/results/measured_links.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/step_rows.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
 #include "roofline/plan/collectives.hpp"
@@ -30,7 +31,9 @@ void resolve_mfu(TrainQuestion& question, const std::string& text) {
         "--mfu is '{}'; allowed: a number from 0 to 1 such as 0.4 or 40%, or a results directory",
         text));
   }
-  const MeasuredMfu measured = best_matmul_mfu(text, question.format);
+  question.mfu_of_step = holds_step(text);
+  const MeasuredMfu measured = question.mfu_of_step ? best_step_mfu(text, question.format)
+                                                    : best_matmul_mfu(text, question.format);
   question.mfu = measured.mfu;
   question.mfu_row = measured.id;
   question.mfu_sheet = measured.data_sheet;
@@ -122,8 +125,8 @@ void add_plan_train(CLI::App& plan) {
   add_work(app, *state);
   add_number(app, "--days", state->question.days, "Days of the run: compute the FLOPs that fit");
   app.add_option("--mfu,--mfu-from", state->mfu,
-                 "Model FLOPs utilisation: 0.4, 40%, or a results directory with a matmul of the "
-                 "same device");
+                 "Model FLOPs utilisation: 0.4, 40%, or a results directory with a matmul or a "
+                 "`step train` of the same device");
   app.add_option("--reserve", state->reserve,
                  "Share of the days without work, for failures, restarts and queues: 0.1, 10% (0)")
       ->check(not_empty());
