@@ -3,8 +3,8 @@
 import functools
 import os
 import re
-import shlex
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,15 @@ REASONS = ("needs a GPU", "lies outside of the program", "draw it")
 
 @functools.cache
 def printed(command: str) -> list[str]:
-    """The lines that a command prints, with one space for several."""
-    done = subprocess.run([PROGRAM, *shlex.split(command)], capture_output=True, text=True, check=True, cwd=ROOT)
+    """The lines that a command prints in a shell, with one space for several. The shell writes no file."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "build").mkdir()
+        (folder / "build" / "ridgebench").symlink_to(Path(PROGRAM).resolve())
+        (folder / "results").symlink_to(ROOT / "results")
+        shell = ["bash", "-c", f"build/ridgebench {command}"]
+        done = subprocess.run(shell, capture_output=True, text=True, check=True, cwd=folder)
+        assert sorted(path.name for path in folder.iterdir()) == ["build", "results"], f"the shell redirects into a file: {command}"
     return [" ".join(line.split()) for line in done.stdout.splitlines()]
 
 
@@ -48,3 +55,11 @@ def test_the_command_prints_the_answer(number, command, answer):
         pytest.skip(f"{PROGRAM} is not built")
     lines = re.findall(r"`([^`]+)`", answer)
     assert lines and [line for line in lines if not prints(command, line)] == []
+
+
+def test_a_command_that_a_shell_redirects_is_found():
+    if not Path(PROGRAM).exists():
+        pytest.skip(f"{PROGRAM} is not built")
+    assert printed("plan einsum 'ij->j' --size i=10,j=10")
+    with pytest.raises(AssertionError, match="redirects into a file"):
+        printed("plan tensor --shape 2x2 >j")
