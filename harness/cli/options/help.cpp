@@ -61,7 +61,7 @@ const std::vector<HelpPage> kPages = {
      {"--optimizer", "--adapters", "--scores", "--micro-batches"},
      {"--model llama-3-8b --ranks 8 --batch 64 --on h100"}},
     {"ridgebench plan check",
-     {"--optimizer", "--adapters", "--scores", "--micro-batches"},
+     {"--optimizer", "--adapters", "--scores", "--micro-batches", "--host-link"},
      {"--model llama-3-8b --batch 1 --ranks 64 --stage 3 --tokens 15T --mfu 40% --link "
       "infiniband-ndr --on h100"}},
     {"ridgebench number", {}, {"0.1"}},
