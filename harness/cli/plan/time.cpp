@@ -100,6 +100,45 @@ void add_sizes(std::map<std::string, double>& sizes, const std::string& text) {
   }
 }
 
+struct TransferOptions : PlanOptions {
+  double bytes = 0;
+  std::string link;
+  std::string direction;
+  std::string collective;
+  std::optional<double> ranks;
+
+  [[nodiscard]] std::optional<CollectiveQuestion> question() const {
+    if (collective.empty()) return std::nullopt;
+    return CollectiveQuestion{collective, *ranks};
+  }
+  // Ranks are joined by links between GPUs.
+  [[nodiscard]] std::string way() const {
+    if (!direction.empty()) return direction;
+    return collective.empty() ? kToDevice : "peer";
+  }
+  [[nodiscard]] Link opened() const { return open_link(link, way()); }
+
+  // Returns the device that could create the bytes instead: that of --on, or of a results directory
+  // that has the roofs of one device; else null.
+  [[nodiscard]] std::unique_ptr<Roofs> target() const {
+    const bool arrives = collective.empty() && way() == kToDevice;
+    if (!device.empty() && !arrives) {
+      throw UsageError(
+          fmt::format("plan transfer: --on names the device that the bytes go to; allowed: "
+                      "--direction {}",
+                      kToDevice));
+    }
+    if (!device.empty()) return roofs();
+    std::error_code ignored;  // a path without access counts as no folder
+    if (!arrives || !std::filesystem::is_directory(link, ignored)) return nullptr;
+    try {
+      return std::make_unique<Roofs>(open_roofs(link));
+    } catch (const UsageError&) {  // no ceilings, or several devices: nothing is compared
+      return nullptr;
+    }
+  }
+};
+
 }  // namespace
 
 CLI::Option* add_link(CLI::App& app, std::string& link) {
@@ -184,38 +223,7 @@ void add_plan_einsum(CLI::App& plan) {
 }
 
 void add_plan_transfer(CLI::App& plan) {
-  struct State : PlanOptions {
-    double bytes = 0;
-    std::string link;
-    std::string direction;
-    std::string collective;
-    std::optional<double> ranks;
-
-    [[nodiscard]] std::optional<CollectiveQuestion> question() const {
-      if (collective.empty()) return std::nullopt;
-      return CollectiveQuestion{collective, *ranks};
-    }
-    // Ranks are joined by links between GPUs.
-    [[nodiscard]] Link opened() const { return open_link(link, way()); }
-    [[nodiscard]] std::string way() const {
-      if (!direction.empty()) return direction;
-      return collective.empty() ? kToDevice : "peer";
-    }
-    // The device that could create the bytes instead: that of --on, or of a results directory that
-    // has the rate of one memory.
-    [[nodiscard]] std::unique_ptr<Roofs> target() const {
-      if (!collective.empty() || way() != kToDevice) return nullptr;
-      if (!device.empty()) return roofs();
-      std::error_code ignored;  // a path without access counts as no folder
-      if (!std::filesystem::is_directory(link, ignored)) return nullptr;
-      try {
-        return std::make_unique<Roofs>(open_roofs(link));
-      } catch (const UsageError&) {
-        return nullptr;
-      }
-    }
-  };
-  const auto state = std::make_shared<State>();
+  const auto state = std::make_shared<TransferOptions>();
   CLI::App& app = *plan.add_subcommand("transfer", "Compute how long bytes take over a link");
   add_number(app, "--bytes", state->bytes, "Bytes: 140G", bytes_of)->required();
   add_link(app, state->link)
@@ -242,12 +250,6 @@ void add_plan_transfer(CLI::App& plan) {
   collective->excludes(app.get_option("--on"));
   add_plan_json(app, *state);
   app.callback([state] {
-    if (!state->device.empty() && state->way() != kToDevice) {
-      throw UsageError(
-          fmt::format("plan transfer: --on names the device that the bytes go to; allowed: "
-                      "--direction {}",
-                      kToDevice));
-    }
     const Link link = state->opened();
     const auto target = state->target();
     print_plan(*state, plan_transfer(state->bytes, link, state->question(), target.get()));
