@@ -8,7 +8,7 @@ from typing import Optional, Union
 from ridgebench.base.errors import USAGE, CommandError
 from ridgebench.base.files import read
 from ridgebench.base.text import quoted
-from ridgebench.exchange.importers.units import BYTES, FLOPS, TIMES
+from ridgebench.exchange.importers.units import BYTES, FLOPS, TIMES, find
 
 from .questions import Question
 
@@ -56,7 +56,7 @@ def _value(text: str, unit: str) -> Optional[float]:
     found = _NUMBER.fullmatch(text)
     if not found:
         return None
-    scale = 1.0 if not found[2] else _UNITS[unit].get(found[2].strip().lower())
+    scale = 1.0 if not found[2] else find(_UNITS[unit], found[2])
     return None if scale is None else float(found[1].replace(",", "")) * scale
 
 

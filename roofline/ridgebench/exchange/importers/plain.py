@@ -14,9 +14,10 @@ from ridgebench.base.text import quoted
 from . import tables
 from .mapping import shape
 from .point import Imported, Point, bad, number, shape_of, time, work
-from .units import BYTES, FLOPS, TIMES, scale, si
+from .units import BYTES, FLOPS, RATES, TIMES, find, scale, si
 
 _QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
+_UNITS = TIMES | BYTES | FLOPS | RATES
 _TEXTS = ("name", "operation", "technique", "format", "shape")
 _UNIT = re.compile(r"[\[(]([^\])]+)[\])]$")
 _WITH_UNIT = re.compile(r"(time|bytes|flops)(?:_|\s*[\[(])([^\])]+)[\])]?")
@@ -70,14 +71,41 @@ def named_columns(words: Optional[list[str]]) -> Optional[dict[str, str]]:
     return found
 
 
+def _unit_of(column: str, table: dict[str, float]) -> str:
+    """The unit that a column's name states: in brackets, as the last word, or as another one; empty if it states none."""
+    if match := _UNIT.search(column):
+        return match[1]
+    words = [word for word in re.split(r"[\s_]+", column) if len(word) > 1 or word == "s"]  # time_b may be the time of a variant
+    if words and find(_UNITS, words[-1]) is not None:
+        return words[-1]
+    return next((word for word in reversed(words) if find(table | RATES, word) is not None), "")
+
+
+def _unit(kind: str, stated: str, column: str, origin: str) -> str:
+    """The unit of a column, by --columns and by the column's own name. Raises ResultsError if they contradict each other."""
+    table = _QUANTITIES[kind]
+    own = _unit_of(column, table)
+    if find(table, own) is None and find(table, own[:-1]) is not None:  # GFLOPs may be many operations, or those of a second
+        own = own[:-1]
+        if not stated:
+            raise bad(origin, f"column {column!r} may hold work or a rate; --columns {quoted(f'{kind}_{own}={column}')} says that it holds work")
+    if find(table, own) is None and find(_UNITS, own) is not None:
+        raise bad(origin, f"column {column!r} is in {own}; allowed for {kind}: {', '.join(list(table)[:12])}, ..., of a launch")
+    if stated and find(table, own) not in (None, scale(table, stated, origin, kind)):
+        raise bad(origin, f"column {column!r} is in {own}, and --columns says {stated}; allowed: one unit")
+    return stated or own
+
+
 def _renamed(header: list[str], columns: dict[str, str], origin: str) -> list[str]:
-    """The header in the names of this table; a column that --columns leaves out is nameless. A unit in brackets stays."""
+    """The header in the names of this table, with units; a column that --columns leaves out is nameless."""
     if missing := [column for column in columns if column not in header]:
         raise bad(origin, f"column {missing[0]!r} is missing; there are {', '.join(header)[:200]}")
     found = []
     for column in header:
-        name, unit = columns.get(column, ""), _UNIT.search(column)
-        found.append(f"{name} ({unit[1]})" if unit and name in _QUANTITIES else name)
+        name = columns.get(column, "")
+        kind, stated = match.groups() if (match := _WITH_UNIT.fullmatch(name)) else (name, "")
+        unit = _unit(kind, stated, column, origin) if kind in _QUANTITIES else ""
+        found.append(f"{kind} ({unit})" if unit else name)
     return found
 
 

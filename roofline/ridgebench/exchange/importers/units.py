@@ -16,8 +16,12 @@ for _power, _letter in enumerate("kmgtpez", 1):
     BYTES |= {f"{_letter}{name}": 1e3**_power for name in ("byte", "bytes", "b")}
     BYTES |= {f"{_letter}i{name}": 2.0 ** (10 * _power) for name in ("byte", "bytes", "b")}
     FLOPS |= {f"{_letter}flop": 1e3**_power}
+# Gb is a gigabit: small letters mean bytes only if the whole unit is in them.
+for _power, _letter in enumerate("kmgtpez", 1):
+    BYTES |= {f"{_letter.upper()}b": 1e3**_power / 8, f"{_letter.upper()}ib": 2.0 ** (10 * _power) / 8}
+    BYTES |= {f"{_letter}{name}": 1e3**_power / 8 for name in ("bit", "bits")}
 
-# Rates in any case, with the kind of work that they count: GB/s, TFLOPS, TFLOP/s.
+# Rates, with the kind of work that they count: GB/s, TFLOPS, TFLOP/s.
 RATES = {}
 for _unit, _scale in BYTES.items():
     RATES |= {f"{_unit}/{end}": ("bytes", _scale) for end in ("s", "sec", "second")}
@@ -27,14 +31,18 @@ for _unit, _scale in FLOPS.items():
         RATES |= {name: ("flops", _scale) for name in (f"{_unit}/s", f"{_unit}s/s", f"{_unit}s", f"{_unit}/sec")}
 
 
-def scale(table: dict, unit: str, origin: str, what: str):
-    """The entry of a unit in one of the tables; times are in lower case as their tools write them."""
+def find(table: dict, unit: str):
+    """The entry of a unit in one of the tables, as it is written or else in small letters; None if the table lacks both."""
     key = unit.strip()
-    if key not in table:
-        key = key.lower()
-    if key not in table:
+    return table.get(key, table.get(key.lower()))
+
+
+def scale(table: dict, unit: str, origin: str, what: str):
+    """The entry of a unit in one of the tables. Raises ResultsError."""
+    found = find(table, unit)
+    if found is None:
         raise bad(origin, f"unknown unit {quoted(unit)} of {what}; allowed: {', '.join(list(table)[:12])}, ...")
-    return table[key]
+    return found
 
 
 def si(value: float, factor: float) -> float:

@@ -13,7 +13,7 @@ from ridgebench.__main__ import main
 from ridgebench.base import command_line
 from ridgebench.data import program
 from ridgebench.data.records import load_run, schema_of
-from ridgebench.exchange.importers import mapping, ncu, number_formats
+from ridgebench.exchange.importers import mapping, ncu, number_formats, units
 from ridgebench.exchange.importers.point import Imported
 
 FILES = ROOT / "tests" / "data" / "imports"
@@ -112,6 +112,13 @@ def test_triton(tmp_path, capsys):
     assert len(found) == 3 and "cuBLAS" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("unit", "per_s"), [("GB/s", 1e9), ("gb/s", 1e9), ("GBps", 1e9), ("Gb/s", 1e9 / 8), ("Gbps", 1e9 / 8), ("Mibit/s", None),
+                                             ("Gbit/s", 1e9 / 8), ("Gib/s", 2**30 / 8), ("MiB/s", 2**20), ("mib/s", 2**20)])  # fmt: skip
+def test_a_bit_is_an_eighth_of_a_byte(unit, per_s):
+    found = units.find(units.RATES, unit)
+    assert found == (per_s and ("bytes", per_s))
+
+
 def test_triton_without_units_needs_one(tmp_path):
     words = ("triton", FILES / "triton_old.csv", "--map", FILES / "points_triton.toml", "--unit", "GB/s")
     row = read(tmp_path, *words)["vector_add/Torch/fp32/size:1048576/steady@cuda:0"]
@@ -183,6 +190,25 @@ def test_the_columns_of_a_table_may_have_other_names(mark, tmp_path):
     found = read(tmp_path, "csv", table, "--columns", *columns)
     assert found["external/mine/fp16/m:8/n:16/k:24/steady@cpu"]["time_median_s"] == 12.5e-6
     assert found["external/his/bf16/m:8/n:16/k:24/steady@cpu"]["time_median_s"] == 13e-6
+
+
+@pytest.mark.parametrize(("header", "columns", "time_s", "flops", "moved"), [
+    ("kernel,ms,Flops,GB", "time=ms flops=Flops bytes=GB", 12.5e-3, 100, 0.5e9),
+    ("kernel,ms,GFLOPs,GB", "time_ms=ms flops_GFLOP=GFLOPs bytes=GB", 12.5e-3, 100e9, 0.5e9),
+    ("kernel,latency_us,FLOP count,moved [Mbit]", "time=latency_us flops_k=FLOP\tcount bytes=moved\t[Mbit]", None, 0, 0),
+    ("kernel,latency_us,FLOP count,moved [Mbit]", "time=latency_us flops_GFLOP=FLOP\tcount bytes=moved\t[Mbit]", None, 0, 0),
+    ("kernel,time_b,work,moved (total)", "time_us=time_b flops=work bytes_KiB=moved\t(total)", 12.5e-6, 100, 512),
+    ("kernel,GPU ms mean,work,moved Gb", "time=GPU\tms\tmean flops=work bytes=moved\tGb", 12.5e-3, 100, 0.5e9 / 8),
+])
+def test_a_column_is_in_the_unit_that_its_name_states(tmp_path, capsys, header, columns, time_s, flops, moved):
+    (tmp_path / "t.csv").write_text(f"{header}\ngemm_fp16,12.5,100,0.5\n")
+    words = ("csv", tmp_path / "t.csv", "--columns", "name=kernel", *(word.replace("\t", " ") for word in columns.split(" ")))
+    if time_s is None:
+        assert main(["import", *map(str, words), "-o", str(tmp_path / "out")]) == 2
+        assert ("unknown unit 'k' of flops" if "_k=" in columns else "is in FLOP, and --columns says GFLOP; allowed: one unit") in capsys.readouterr().err
+        return
+    (row,) = read(tmp_path, *words).values()
+    assert (row["time_median_s"], row["flops"], row["bytes"]) == (time_s, flops, moved)
 
 
 @pytest.mark.parametrize(("name", "stated"), [

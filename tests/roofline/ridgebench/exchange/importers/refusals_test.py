@@ -134,6 +134,22 @@ def test_options_and_paths(tmp_path, capsys):
     assert "no column names a unit" in refused(tmp_path, capsys, "triton", FILES / "triton_old.csv")
 
 
+@pytest.mark.parametrize(("header", "words", "part"), [
+    ("kernel,ms,GFLOPs", "flops=GFLOPs", "column 'GFLOPs' may hold work or a rate; --columns 'flops_GFLOP=GFLOPs' says that it holds work"),
+    ("kernel,ms,rate (TFLOPS)", "flops=rate (TFLOPS)", "may hold work or a rate; --columns 'flops_TFLOP=rate (TFLOPS)' says"),
+    ("kernel,ms,TFLOP/s", "flops=TFLOP/s", "column 'TFLOP/s' is in TFLOP/s; allowed for flops: flop, flops, "),
+    ("kernel,ms,TFLOP/s", "flops_TFLOP=TFLOP/s", "column 'TFLOP/s' is in TFLOP/s; allowed for flops: "),
+    ("kernel,ms,bandwidth GB/s", "bytes=bandwidth GB/s", "is in GB/s; allowed for bytes: byte, bytes, "),
+    ("kernel,ms,bytes_per_s", "bytes=bytes_per_s", "is in s; allowed for bytes: byte, bytes, "),
+    ("kernel,ms,latency (ms)", "time_us=latency (ms)", "column 'latency (ms)' is in ms, and --columns says us; allowed: one unit"),
+    ("kernel,ms,latency", "time=latency", "column 'time' has no unit; allowed: time_s, "),
+])
+def test_units_of_columns_that_contradict(tmp_path, capsys, header, words, part):
+    (tmp_path / "t.csv").write_text(f"{header}\ngemm_fp16,12.5,100\n")
+    times = () if words.startswith("time") else ("time=ms",)
+    assert part in refused(tmp_path, capsys, "csv", tmp_path / "t.csv", "--columns", "name=kernel", *times, words)
+
+
 def test_hostile_names_are_shown_without_their_control_characters(tmp_path, capsys):
     path = tmp_path / "x.json"
     rows = [{"name": "a\x1b[31m\nb", "real_time": 1, "time_unit": "ns"}]
