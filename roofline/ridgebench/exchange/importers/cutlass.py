@@ -9,7 +9,7 @@ from typing import Optional
 
 from ridgebench.base.files import ResultsError
 
-from . import tables
+from . import number_formats, tables
 from .point import Imported, Point, bad, number, shape_of, time, work
 from .units import si
 
@@ -23,9 +23,9 @@ _LAYOUTS = {("row", "column"): "nt", ("row", "row"): "nn", ("column", "row"): "t
 
 
 def _format_of(cells: dict[str, str]) -> Optional[str]:
-    """The format of A, joined to that of B where they differ; a cell is `f16:row`."""
+    """The format of A, joined to that of B if they differ, or that of the products; a cell is `f16:row`."""
     kinds = list(dict.fromkeys(cells[key].split(":")[0] for key in ("A", "B") if cells.get(key)))
-    return "x".join(kinds) or None
+    return number_formats.multiplied("x".join(kinds), cells["Operation"]) if kinds else None
 
 
 def _is_matmul(cells: dict[str, str]) -> bool:

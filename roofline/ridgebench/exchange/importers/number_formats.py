@@ -12,6 +12,11 @@ _ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "f64"
 # Words of a name that mean a format anywhere in it, and C++ types between the brackets of a template or of parameters.
 _STATED = {"fp64", "fp32", "tf32", "fp16", "bf16", "bfloat16", "f64", "f32", "f16", "e4m3", "e5m2"}
 _TYPE = re.compile(r"(?<=[<(,])\s*(?:const\s+)?_*(float|double|half)(?=\s*(?:const\s*)?[*&>,)])")
+# cuBLAS's kernels, such as sm90_xmma_gemm_f32f32_tf32f32_f32_tn: A with C, B with D, and the sums. The second has the format of the products.
+_PART = "(?:tf32|bf16|f16|f32|f64|e4m3|e5m2|i8|i32)"
+_XMMA = re.compile(rf"_{_PART}{{2}}_({_PART}){_PART}_{_PART}(?![a-z0-9])")
+# The instruction m16n8k8 with sums in fp32 multiplies tf32 unless the name has another format: s1688gemm_f16.
+_TF32 = re.compile("s1688(tf32)?gemm(?![a-z0-9])")
 _SUMS = {"fp64": "fp64", "int8": "int32"}
 
 
@@ -43,10 +48,19 @@ def of_name(name: str) -> Optional[str]:
 
     None if it states none or several. `float`, `double` and `half` count as types only: a kernel may be double-buffered.
     """
-    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word in _STATED]
+    lower = name.lower()
+    if product := _XMMA.search(lower):
+        return find(product[1])
+    words = [word for word in re.split(r"[^a-z0-9]+", lower) if word in _STATED]
     types = _TYPE.findall(name)
-    found = {find(word) for word in (*words, *types)}
+    found = {find(word) for word in (*words, *types)} or {"tf32" if _TF32.search(lower) else None}
     return found.pop() if len(found) == 1 else None
+
+
+def multiplied(stored: Optional[str], kernel: str) -> Optional[str]:
+    """The format in which a kernel multiplies: that of the tensors, but a kernel whose name says tf32 multiplies floats in it."""
+    named = of_name(kernel)
+    return named if named == "tf32" and stored and find(stored) == "fp32" else stored or named
 
 
 def width(text: Optional[str]) -> Optional[int]:

@@ -199,20 +199,12 @@ def _bytes_of(work: _Work, stated: Optional[str]) -> Optional[float]:
     return work.elements * width if work.elements and width else None
 
 
-def _stated(launch: _Launch) -> Optional[str]:
-    """The format of a launch: that of the tensors; a kernel whose name says tf32 multiplies floats in it."""
-    of_name = number_formats.of_name(launch.kernel)
-    if launch.operation.format == "float" and of_name == "tf32":
-        return of_name
-    return launch.operation.format or of_name
-
-
 def _point(launch: _Launch, times: list[float], origin: str) -> Point:
     one, kernel = launch.operation, _short(launch.kernel)
     work = _work_of(one)
     grid = "x".join(map(str, launch.grid))
     shown = " ".join(filter(None, (kernel, f"grid={grid}" if grid else "", one.name)))
-    stated = _stated(launch)
+    stated = number_formats.multiplied(launch.operation.format, launch.kernel)
     point = Point(origin, shown, times, device=launch.device, format=stated)
     if work is None:
         point.technique = "_".join(filter(None, (kernel, grid)))

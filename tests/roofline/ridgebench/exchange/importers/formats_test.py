@@ -214,7 +214,12 @@ def test_a_column_is_in_the_unit_that_its_name_states(tmp_path, capsys, header, 
 @pytest.mark.parametrize(("name", "stated"), [
     ("gemm_bf16", "bf16"), ("BM_Sum<float>/1024", "fp32"), ("add(const double*, int)", "fp64"), ("void f<__nv_bfloat16>", "bf16"),
     ("cast(float const*)", "fp32"), ("conv<e4m3>", "fp8_e4m3"), ("a_fp16_b_fp16", "fp16"),
-    ("gemm_double_buffered", None), ("half_warp", None), ("k<float4>", None), ("k<__half, float>", None), ("copy_fp16_to_fp32", None),
+    ("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n_tilesize128x128x16", "tf32"), ("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n", "tf32"),
+    ("sm90_xmma_gemm_f16f16_f16f32_f32_tn_n", "fp16"), ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_simt", "fp32"),
+    ("sm89_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n", "fp8_e4m3"), ("sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwc", "tf32"),
+    ("cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4", "tf32"), ("cutlass_80_tensorop_s1688tf32gemm_256x128_nn", "tf32"),
+    ("cutlass_75_tensorop_s1688gemm_f16_256x128_nn", "fp16"), ("cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128", "bf16"),
+    ("ampere_sgemm_128x64_tn", None), ("gemm_double_buffered", None), ("half_warp", None), ("k<float4>", None), ("k<__half, float>", None), ("copy_fp16_to_fp32", None),
 ])  # fmt: skip
 def test_the_format_that_a_name_states(name, stated):
     assert number_formats.of_name(name) == stated

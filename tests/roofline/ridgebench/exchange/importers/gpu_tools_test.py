@@ -116,6 +116,17 @@ def test_a_view_with_gaps_has_no_bytes(tmp_path, strides, op):
     assert [row["op"] for row in read(tmp_path, "torch-profiler", path).values()] == [op]
 
 
+@pytest.mark.parametrize(("name", "stated"), [
+    ("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n_tilesize128x128x16", "tf32"), ("cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4", "tf32"),
+    ("ampere_sgemm_128x64_nn", "fp32"), ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_simt", "fp32")])
+def test_a_product_of_floats_has_the_format_of_its_kernel(tmp_path, name, stated):
+    one = operation([[8, 4], [4, 6]], [[4, 1], [6, 1]])
+    one["args"]["Input type"] = ["float", "float"]
+    path = tmp_path / "t.json"
+    path.write_text(trace([one, kernel(name)]))
+    assert [row["format"] for row in read_rows(tmp_path, path)] == [stated]
+
+
 def test_a_kernel_of_several_operations_is_one_point(tmp_path):
     path = tmp_path / "t.json"
     path.write_text(trace([operation([[4, 6]], [[6, 1]], f"aten::{name}", owner) for owner, name in enumerate(("add", "mul"))] +
