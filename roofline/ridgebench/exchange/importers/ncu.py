@@ -12,7 +12,7 @@ from typing import Any, Iterator, Optional
 
 from ridgebench.base.files import open_regular, read
 
-from . import tables
+from . import number_formats, tables
 from .point import Imported, Point, bad, device_number, number, time, work
 from .units import BYTES, FLOPS, TIMES, scale, si
 
@@ -21,9 +21,11 @@ _TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.su
 # Instructions of threads in fp32, and the FLOPs of one.
 _FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops
          for name, flops in (("add", 1), ("mul", 1), ("fma", 2))}
-# Where one of these counted anything, fp32's instructions are not all of the arithmetic.
-_OTHERS = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor",
-           "smsp__sass_thread_inst_executed_op_h", "smsp__sass_thread_inst_executed_op_d")
+# If one of these counted anything, fp32's instructions are not all of the arithmetic.
+_TENSOR = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor")
+_HALF, _DOUBLE = ("smsp__sass_thread_inst_executed_op_h",), ("smsp__sass_thread_inst_executed_op_d",)
+_OF_FORMAT = {"fp16": _HALF, "bf16": _HALF, "fp64": _DOUBLE}  # what a kernel whose name has the format executes
+_EXAMPLES = {_TENSOR: f"{_TENSOR[0]}.sum", _HALF: f"{_HALF[0]}fma_pred_on.sum", _DOUBLE: f"{_DOUBLE[0]}fma_pred_on.sum"}
 _LARGEST = 2**28
 _LONG = ("Metric Name", "Metric Unit", "Metric Value")  # columns of the table without --page raw
 _LABELS = {"Duration": DURATION}  # as sections name a metric
@@ -45,23 +47,30 @@ def _total(metrics: _Metrics, names: tuple[str, ...], table: dict, origin: str) 
     return None if None in values else work(sum(values), origin, names[0])
 
 
-def _flops_of(metrics: _Metrics, origin: str) -> Optional[float]:
-    """The FLOPs of fp32's instructions; None if they were not counted or are not all of the arithmetic."""
-    others = [name for name in metrics if name.startswith(_OTHERS)]
-    if any((_value(metrics, name, {metrics[name][1]: 1.0}, origin) or 0) > 0 for name in others):
-        return None
+def _flops_of(kernel: str, metrics: _Metrics, imported: Imported, origin: str) -> Optional[float]:
+    """The FLOPs of fp32's instructions; None if they were not counted, or if they are or may be a part of the arithmetic."""
     counts = [_value(metrics, name, FLOPS, origin) for name in _FP32]
     if None in counts:
+        return None
+    others = {family: [_value(metrics, name, {metrics[name][1]: 1.0}, origin) for name in metrics if name.startswith(family)]
+              for family in _EXAMPLES}
+    if any(count for found in others.values() for count in found):
+        return None
+    needed = (_TENSOR, _OF_FORMAT.get(str(number_formats.of_name(kernel)), _TENSOR))
+    if missing := [_EXAMPLES[family] for family in dict.fromkeys(needed) if not any(count is not None for count in others[family])]:
+        note = (f"FLOPs of fp32's instructions may be a part of a kernel's, because the profile lacks {' and '.join(missing)}; they are unknown "
+                "unless ncu --metrics adds it or the file of --map states them")
+        imported.notes += [note] * (note not in imported.notes)
         return None
     return work(sum(count * flops for count, flops in zip(counts, _FP32.values())), origin, "FLOPs")
 
 
-def _point(name: str, metrics: _Metrics, device: int, origin: str) -> Point:
+def _point(name: str, metrics: _Metrics, device: int, imported: Imported, origin: str) -> Point:
     elapsed = _value(metrics, DURATION, TIMES, origin)
     if elapsed is None:
         raise bad(origin, f"{DURATION} is missing; allowed: ncu --metrics {DURATION},{','.join(_TRAFFIC[1])}")
     moved = next((sum_ for names in _TRAFFIC if (sum_ := _total(metrics, names, BYTES, origin)) is not None), None)
-    flops = _flops_of(metrics, origin)
+    flops = _flops_of(name, metrics, imported, origin)
     return Point(origin, name, [time(elapsed, origin, DURATION)], bytes=moved, flops=flops, device=device,
                  counted=_counted_of(moved, flops))
 
@@ -139,7 +148,7 @@ def _load_csv(path: Path) -> Imported:
             launch = [f"{key}={metrics[key][0]}" for key in ("Grid Size", "Block Size") if key in metrics]
             name = " ".join([metrics["Kernel Name"][0], *launch])
             device = device_number(metrics.get("Device", ("0", ""))[0] or 0, origin)
-            imported.points.append(_point(name, metrics, device, origin))
+            imported.points.append(_point(name, metrics, device, imported, origin))
     imported.points = _merged(imported.points)
     return imported
 
@@ -160,7 +169,7 @@ def _load_report(path: Path) -> Imported:
                 metrics = {name: (action[name].value(), action[name].unit()) for name in action}
                 launch = [f"{key}={metrics[metric][0]}" for key, metric in _LAUNCH if metric in metrics]
                 with imported.row():
-                    imported.points.append(_point(" ".join([action.name(), *launch]), metrics, 0, f"{path}: {action.name()}"))
+                    imported.points.append(_point(" ".join([action.name(), *launch]), metrics, 0, imported, f"{path}: {action.name()}"))
     except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
         if sys.flags.dev_mode:
             raise

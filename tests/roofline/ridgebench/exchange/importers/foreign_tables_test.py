@@ -70,6 +70,27 @@ def test_the_long_table_of_ncu(tmp_path, duration):
     assert first["bytes"] == 1000500 and "Grid_Size=_1,1,1_" in first["technique"]
 
 
+FP32 = "smsp__sass_thread_inst_executed_op_f{}_pred_on.sum"
+TENSOR, DOUBLE = "sm__inst_executed_pipe_tensor.sum", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"
+
+
+@pytest.mark.parametrize(("kernel", "more", "flops", "lacks"), [
+    ("gemm_bf16_tensorop", {}, 0, f"lacks {TENSOR} and smsp__sass_thread_inst_executed_op_hfma_pred_on.sum;"),
+    ("gemm", {}, 0, f"lacks {TENSOR};"), ("gemm", {TENSOR: "n/a"}, 0, f"lacks {TENSOR};"),
+    ("gemm", {TENSOR: "0"}, 16777216, ""), ("gemm", {TENSOR: "7"}, 0, ""),
+    ("gemm", {"sm__ops_path_tensor_src_tf32_dst_fp32.sum": "0"}, 16777216, ""),
+    ("sum<double>", {TENSOR: "0"}, 0, f"lacks {DOUBLE};"), ("sum<double>", {TENSOR: "0", DOUBLE: "0"}, 16777216, ""),
+])
+def test_instructions_of_fp32_are_all_flops_only_if_others_were_counted(tmp_path, capsys, kernel, more, flops, lacks):
+    cells = {"Kernel Name": kernel, "gpu__time_duration.sum": "10", FP32.format("add"): "0", FP32.format("mul"): "16777216",
+             FP32.format("fma"): "0", **more}
+    units = ["", "us", *["inst"] * (len(cells) - 2)]
+    text = "".join(",".join(f'"{cell}"' for cell in line) + "\n" for line in (cells, units, cells.values(), cells.values()))
+    (row,) = imported(tmp_path, "ncu", text, "--format", "bf16").values()
+    error = capsys.readouterr().err
+    assert row["flops"] == flops and (lacks in error if lacks else not error) and error.count("\n") == bool(lacks)
+
+
 def test_bytes_that_only_one_launch_counts_are_not_counted(tmp_path):
     text = ('"Kernel Name","gpu__time_duration.sum","dram__bytes.sum"\n"","us","byte"\n' '"k","10","1000"\n"k","12",""\n')
     (row,) = imported(tmp_path, "ncu", text, "--format", "fp32").values()
