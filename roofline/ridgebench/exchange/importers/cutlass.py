@@ -28,11 +28,16 @@ def _format_of(cells: dict[str, str]) -> Optional[str]:
     return number_formats.multiplied("x".join(kinds), cells["Operation"]) if kinds else None
 
 
+def _layout(cells: dict[str, str]) -> Optional[str]:
+    """The layout of a GEMM; None if it has no name here."""
+    return _LAYOUTS.get(tuple(cells.get(key, "").partition(":")[2] for key in "AB")) if cells["OperationKind"] == "gemm" else None
+
+
 def _is_matmul(cells: dict[str, str]) -> bool:
-    """True if a GEMM is ridgebench's matmul: no batch, no C that is read, and D in the format of A."""
+    """True if a GEMM is ridgebench's matmul: a layout with a name, no batch, no C that is read, and D in the format of A."""
     one = cells.get("batch_count", "1") in ("", "1")
     kinds = {cells[key].partition(":")[0] for key in "AD" if cells.get(key)}
-    return cells["OperationKind"] == "gemm" and one and len(kinds) < 2 and bool(_NOTHING.fullmatch(cells.get("beta", "")))
+    return _layout(cells) is not None and one and len(kinds) < 2 and bool(_NOTHING.fullmatch(cells.get("beta", "")))
 
 
 def _point(cells: dict[str, str], origin: str) -> Point:
@@ -46,8 +51,8 @@ def _point(cells: dict[str, str], origin: str) -> Point:
     sizes = {key: cells[key] for key in ("m", "n", "k", "batch_count") if cells.get(key)}
     if sizes.get("batch_count") == "1":
         del sizes["batch_count"]
-    layout = _LAYOUTS.get(tuple(cells.get(key, "").partition(":")[2] for key in "AB"))
-    shape = {**shape_of(sizes), **({"layout": layout} if layout and cells["OperationKind"] == "gemm" else {})}
+    layout = _layout(cells)
+    shape = shape_of(sizes) | ({"layout": layout} if layout else {})
     return Point(
         origin, name, [elapsed], is_mean=True, shape=shape, technique=cells["Operation"],
         flops=work(number(cells["Flops"], origin, "Flops"), origin, "Flops"),

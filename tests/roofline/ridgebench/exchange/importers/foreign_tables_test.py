@@ -118,7 +118,7 @@ def test_a_table_of_ncu_without_the_time_names_the_metric(tmp_path, capsys):
         ({"A": "s8:row", "B": "s8:column", "D": "s32:column"}, "gemm", "int8"),
         ({"A": "f16:row", "B": "f16:column", "D": "f32:column"}, "gemm", "fp16"),
         ({"A": "f16:row", "B": "f16:column", "D": "f16:column", "beta": "0.5"}, "gemm", "fp16"),
-        ({"batch_count": "2"}, "gemm", "fp16"),
+        ({"batch_count": "2"}, "gemm", "fp16"), ({"A": "f16:column"}, "gemm", "fp16"), ({"A": "f16", "B": "f16"}, "gemm", "fp16"),
         ({"A": "f32:row", "B": "f32:column", "D": "f32:column", "Operation": "cutlass_tensorop_s1688tf32gemm_256x128_tn"}, "matmul", "tf32"),
         ({"A": "f64:row", "B": "f64:column", "D": "f64:column"}, "matmul", "fp64"),
     ],
