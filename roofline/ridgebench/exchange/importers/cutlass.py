@@ -4,6 +4,7 @@ Runtime is in milliseconds. Bytes and Flops are per launch. GB/s are multiples o
 """
 
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Optional
 
@@ -14,6 +15,7 @@ from .point import Imported, Point, bad, number, shape_of, time, work
 from .units import si
 
 _NEEDED = ("Provider", "OperationKind", "Operation", "Disposition", "Status", "Bytes", "Flops", "Runtime")
+_NO_SETTINGS = ("Problem", "Disposition", "Status")  # beside the columns from Bytes on
 _NOTHING = re.compile("[0.+-]*")  # beta is 0, or not in the table
 _GOOD = ("passed", "not_verified", "unverified")  # dispositions of a launch that was timed
 _MILLISECONDS = 1e-3
@@ -58,6 +60,7 @@ def _point(cells: dict[str, str], origin: str) -> Point:
         flops=work(number(cells["Flops"], origin, "Flops"), origin, "Flops"),
         bytes=work(number(cells["Bytes"], origin, "Bytes"), origin, "Bytes"),
         rates={key: number(cells[name], origin, name) * unit for name, (key, unit) in _RATES.items() if cells.get(name)},
+        details={key: cells[key] for key in takewhile(lambda key: key != "Bytes", cells) if key not in _NO_SETTINGS},
         operation="matmul" if _is_matmul(cells) else cells["OperationKind"], format=_format_of(cells))
 
 

@@ -51,7 +51,8 @@ def _add(points: dict[tuple[str, int], Point], seen: Counter, row: dict, origin:
     is_aggregate = row.get("run_type") == "aggregate"
     one = name, row.get("aggregate_name") if is_aggregate else str(row.get("repetition_index"))
     seen[one] += 1
-    point = points.setdefault((name, seen[one]), Point(origin, name, [], is_mean=is_aggregate and row.get("aggregate_name") == "mean"))
+    point = points.setdefault((name, seen[one]), Point(origin, name, [], is_mean=is_aggregate and row.get("aggregate_name") == "mean",
+                                                            details={"label": row["label"]} if row.get("label") else {}))
     if is_aggregate and point.times_s:
         return
     point.times_s.append(elapsed)

@@ -28,6 +28,7 @@ _DENSE = frozenset((
 _EXPERTS = re.compile(r"moe|\b\d+x\d|\bA\d+(\.\d+)?B\b", re.IGNORECASE)  # qwen3moe 30B.A3B, llama 8x7B
 _SIZE = re.compile(r"\s(\d+(?:\.\d+)?)([BM])\b")  # llama 8B Q4_0; a name counts the parameters that a token meets
 _MOST_OF_SIZE = 1.5  # phi3 3B has 3.8 billion parameters
+_MEASURED = ("test_time", "avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ns", "samples_ts")  # the other keys are settings
 _NOTE = ("FLOPs are 2 for each parameter and token, bytes are the weights once for each pass; attention and the cache are left out")
 
 
@@ -103,7 +104,8 @@ def _point(row: dict, origin: str) -> Point:
     _check_rate(row, prompt + generated, times, origin)
     flops, moved = _work(row, prompt, generated, origin)
     sizes = {"prompt": prompt, "gen": generated, "depth": depth, "ubatch": row.get("n_ubatch", 0), "threads": row.get("n_threads", 0)}
-    return Point(origin, name, times, is_mean=is_mean, flops=flops, bytes=moved, shape=shape_of(sizes))
+    return Point(origin, name, times, is_mean=is_mean, flops=flops, bytes=moved, shape=shape_of(sizes),
+                 details={key: value for key, value in row.items() if key not in _MEASURED})
 
 
 def _backend(row: dict, origin: str) -> str:

@@ -98,6 +98,7 @@ def _point(table: _Table, cells: list[str], place: int, origin: str) -> Point:
     redop = cells[3] if table.first_time > 3 and cells[3] != "none" else ""
     return Point(origin, name, [elapsed], is_mean=True, bytes=moved, operation=table.collective, format=cells[2],
                  technique="_".join(filter(None, ("nccl", redop, _PLACES[place]))),
+                 details={"root": cells[4]} if table.first_time > 4 else {},
                  shape=shape_of({"ranks": table.ranks, "message_bytes": message}))
 
 

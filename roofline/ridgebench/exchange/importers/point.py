@@ -32,6 +32,7 @@ class Point:
     technique: Optional[str] = None
     format: Optional[str] = None
     shape: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)  # settings that the id has only if points of one id differ in them
     regime: str = "steady"
     device: int = 0
 

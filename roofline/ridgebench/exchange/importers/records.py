@@ -53,6 +53,19 @@ def _identity(point: Point, backend: str) -> dict[str, Any]:
             "backend": backend}
 
 
+def _distinguish(points: list[Point], backend: str) -> None:
+    """Adds to the technique of points that have one id the details in which they differ."""
+    same: dict[str, list[Point]] = {}
+    for point in points:
+        same.setdefault(_identity(point, backend)["id"], []).append(point)
+    for group in same.values():
+        keys = dict.fromkeys(key for point in group for key in point.details)
+        differing = [key for key in keys if len({str(point.details.get(key)) for point in group}) > 1]
+        for point in group:
+            own = (f"{key}={point.details[key]}" for key in differing if key in point.details)
+            point.technique = " ".join([point.technique or point.name, *own])
+
+
 def _record(point: Point, tool: str, backend: str) -> dict[str, Any]:
     """The record of a point: every key of the schema, null if the tool does not say it."""
     times = point.times_s[:MOST_SAMPLES]
@@ -90,23 +103,27 @@ def _whole_point(point: Point, default_format: Optional[str]) -> None:
 
 def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:
     """A record per point. A point that is not whole is left out, and so are all points that have one id."""
-    made: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    whole: list[Point] = []
     by_name: list[str] = []  # formats that only the name of a point states
     for point in imported.points:
         with imported.row():
             is_stated = (point.format or default_format) is not None
             _whole_point(point, default_format)
             by_name += [] if is_stated else [str(point.format)]
-            one = clean(_record(point, tool, backend))
-            made.setdefault(one["id"], []).append((point.origin, one))
+            whole.append(point)
     if by_name:
         imported.notes.append(f"the format of {counted(len(by_name), 'row')} is what their names say: {', '.join(sorted(set(by_name)))}; "
                               "--format states another")
+    _distinguish(whole, backend)
+    made: dict[str, list[Point]] = {}
+    for point in whole:
+        made.setdefault(clean(_identity(point, backend)["id"]), []).append(point)
     for name, same in made.items():
         if len(same) > 1:
-            imported.left_out += [f"{origin}: {name} comes {len(same)} times; technique or shape in the file of --map tell "
-                                  "them apart" for origin, _ in same]
-    return [same[0][1] for same in made.values() if len(same) == 1]
+            by_map = len({point.name for point in same}) == len(same)
+            remedy = "technique or shape in the file of --map distinguish them" if by_map else "allowed: one row of a name and shape"
+            imported.left_out += [f"{point.origin}: {name} comes {len(same)} times; {remedy}" for point in same]
+    return [clean(_record(same[0], tool, backend)) for same in made.values() if len(same) == 1]
 
 
 def _nothing(part: dict[str, Any]) -> dict[str, Any]:

@@ -193,6 +193,11 @@ def _short(kernel: str) -> str:
     return f"{kernel[:_LONGEST_KERNEL]}~{hashlib.sha256(kernel.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
+def _shown(sizes: _Sizes) -> str:
+    """`64x256,256`"""
+    return ",".join("x".join(map(str, one)) for one in sizes)
+
+
 def _bytes_of(work: _Work, stated: Optional[str]) -> Optional[float]:
     """The bytes of a launch; None if they follow from the operation, or the width of an element is unknown."""
     width = number_formats.width(stated)
@@ -210,6 +215,7 @@ def _point(launch: _Launch, times: list[float], origin: str) -> Point:
         point.technique = "_".join(filter(None, (kernel, grid)))
         return point
     point.operation, point.technique, point.shape = work.operation, kernel, work.shape
+    point.details = {"sizes": _shown(one.sizes), "strides": _shown(one.strides)}
     point.flops, point.bytes = work.flops, _bytes_of(work, stated)
     return point
 

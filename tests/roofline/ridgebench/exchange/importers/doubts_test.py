@@ -160,3 +160,53 @@ def test_a_row_with_nan_does_not_end_a_file(tmp_path):
     text = ('{"benchmarks": [{"name": "a", "real_time": NaN, "time_unit": "ns"},'
             '{"name": "b", "real_time": 1, "time_unit": "ns", "counter": NaN}]}')
     assert list(imported(tmp_path, "gbench", text, "--format", "fp32")) == ["external/b/fp32/steady@cpu"]
+
+
+def llama(**settings) -> dict:
+    return {"model_type": "llama 8B F16", "backends": "CUDA", "n_prompt": 512, "n_gen": 0, "avg_ns": 10**8, "avg_ts": 5120, "test_time": "now",
+            **settings}
+
+
+def traced(*operations: tuple[str, list]) -> str:
+    """A trace in which one kernel computes operations on dense tensors of these sizes."""
+    events = []
+    for owner, (name, dims) in enumerate(operations):
+        strides = [[size[1], 1] if len(size) == 2 else [1] for size in dims]
+        args = {"External id": owner, "Input Dims": dims, "Input Strides": strides, "Input type": ["float"] * len(dims)}
+        events += [{"cat": "cpu_op", "name": name, "args": args}, {"cat": "kernel", "name": "k", "dur": 2.0, "args": {"External id": owner}}]
+    return json.dumps({"traceEvents": events})
+
+
+NCCL = ("broadcast_perf\n" + "".join(f"#  Rank  {n} Group  0 Pid 1 on node device  {n} [0000:0{n}:00] GPU\n" for n in (0, 1)) +
+        "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
+        "".join(f"1000 250 float none {root} 10 0.1 0.1 0 10 0.1 0.1 0\n" for root in (0, 1)))
+
+
+@pytest.mark.parametrize(("tool", "text", "techniques"), [
+    ("llama-bench", json.dumps([llama(type_k=kind, flash_attn=on, n_gpu_layers=99) for kind, on in (("f16", False), ("q8_0", True))]),
+     ["llama_8B_F16_pp512_type_k=f16_flash_attn=False", "llama_8B_F16_pp512_type_k=q8_0_flash_attn=True"]),
+    ("llama-bench", json.dumps([llama(n_batch=size, n_gpu_layers=50) for size in (512, 2048)]),
+     ["llama_8B_F16_pp512_n_batch=512", "llama_8B_F16_pp512_n_batch=2048"]),
+    ("llama-bench", json.dumps([llama(n_gpu_layers=50, type_v="f16")]), ["llama_8B_F16_pp512"]),
+    ("torch-profiler", traced(("aten::relu", [[64, 256]]), ("aten::relu", [[128, 128]])),
+     ["k_sizes=64x256_strides=256x1", "k_sizes=128x128_strides=128x1"]),
+    ("torch-profiler", traced(*(("aten::addmm", [bias, [4, 6], [6, 2]]) for bias in ([2], [4, 2]))),
+     ["k_sizes=2,4x6,6x2_strides=1,6x1,2x1", "k_sizes=4x2,4x6,6x2_strides=2x1,6x1,2x1"]),
+    ("cutlass", "Problem,Provider,OperationKind,Operation,Disposition,Status,m,split_k_slices,A,Bytes,Flops,Runtime\n" +
+     "".join(f"{n},CUTLASS,gemm,o,passed,success,64,{n},f32:row,1,1,0.{n}\n" for n in (1, 2)), ["o_split_k_slices=1", "o_split_k_slices=2"]),
+    ("gbench", json.dumps({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "us", "label": text} for text in ("avx2", "sse")]}),
+     ["a_label=avx2", "a_label=sse"]),
+    ("nccl-tests", NCCL, ["nccl_out_of_place_root=0", "nccl_in_place_root=0", "nccl_out_of_place_root=1", "nccl_in_place_root=1"]),
+])  # fmt: skip
+def test_settings_distinguish_rows_of_one_id(tmp_path, monkeypatch, tool, text, techniques):
+    monkeypatch.setattr(program, "sent_by_a_rank", lambda *_: 1.0)
+    monkeypatch.setattr(program, "operations", frozenset)
+    monkeypatch.setattr(program, "predict", lambda *_: {"flops": 1.0, "bytes": 1.0, "shape": {}})
+    words = () if tool == "nccl-tests" else ("--format", "fp32")
+    assert [row["technique"] for row in imported(tmp_path, tool, text, *words).values()] == techniques
+
+
+def test_rows_without_a_difference_are_left_out(tmp_path, capsys):
+    (tmp_path / "file").write_text(json.dumps([llama(), llama(test_time="later", avg_ns=2 * 10**8, avg_ts=2560)]))
+    assert main(["import", "llama-bench", str(tmp_path / "file"), "-o", str(tmp_path / "out"), "--format", "fp16"]) == 2
+    assert "comes 2 times; allowed: one row of a name and shape" in capsys.readouterr().err
