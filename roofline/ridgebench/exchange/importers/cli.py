@@ -4,7 +4,7 @@ import argparse
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from ridgebench.base.command_line import OK, CommandError, Parser
 from ridgebench.base.text import one_line
@@ -13,20 +13,27 @@ from ridgebench.data.data_sheets import find_sheet
 from ridgebench.problems import importing
 
 from . import mapping, number_formats, plain, records
-from .point import Imported
+from .point import Imported, WrongForm
 
-# Format: its module, the tool's name in records, and the backend of what it measures.
+
+class _Tool(NamedTuple):
+    module: str
+    name: str  # in records
+    backend: str  # of what it measures
+    writes: str = ""  # how it writes what its reader takes; empty if the reader's message says that
+
+
 _TOOLS = {
-    "nvbench": ("nvbench", "nvbench", "cuda"),
-    "ncu": ("ncu", "Nsight Compute", "cuda"),
-    "gbench": ("gbench", "Google Benchmark", "cpu"),
-    "cutlass": ("cutlass", "CUTLASS profiler", "cuda"),
-    "triton": ("triton", "Triton", "cuda"),
-    "llama-bench": ("llama_bench", "llama-bench", "cuda"),
-    "torch-profiler": ("torch_profiler", "torch.profiler", "cuda"),
-    "nccl-tests": ("nccl_tests", "nccl-tests", "cuda"),
-    "nvbandwidth": ("nvbandwidth", "nvbandwidth", "cuda"),
-    "csv": ("plain", "another tool", "cpu"),
+    "nvbench": _Tool("nvbench", "nvbench", "cuda", "a benchmark of nvbench with --json FILE or --csv FILE"),
+    "ncu": _Tool("ncu", "Nsight Compute", "cuda", "ncu --csv, best with --page raw, and without --print-summary"),
+    "gbench": _Tool("gbench", "Google Benchmark", "cpu", "a benchmark with --benchmark_out=FILE --benchmark_out_format=json"),
+    "cutlass": _Tool("cutlass", "CUTLASS profiler", "cuda", "cutlass_profiler --output=FILE"),
+    "triton": _Tool("triton", "Triton", "cuda", "perf_report(...).run(save_path=...)"),
+    "llama-bench": _Tool("llama_bench", "llama-bench", "cuda", "llama-bench -o json or -o jsonl"),
+    "torch-profiler": _Tool("torch_profiler", "torch.profiler", "cuda", "export_chrome_trace(FILE)"),
+    "nccl-tests": _Tool("nccl_tests", "nccl-tests", "cuda", "one program such as all_reduce_perf, under mpirun without --tag-output"),
+    "nvbandwidth": _Tool("nvbandwidth", "nvbandwidth", "cuda", "nvbandwidth -j"),
+    "csv": _Tool("plain", "another tool", "cpu"),
 }
 _MOST_LINES = 5  # of what was left out
 
@@ -59,10 +66,14 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def load(options: argparse.Namespace) -> Imported:
-    module = import_module(f"ridgebench.exchange.importers.{_TOOLS[options.tool][0]}")
+    tool = _TOOLS[options.tool]
+    module = import_module(f"ridgebench.exchange.importers.{tool.module}")
     more = {"triton": [options.unit], "csv": [plain.named_columns(options.columns)],
             "nvbandwidth": [options.buffer_size]}
-    imported = module.load(options.file, *more.get(options.tool, []))
+    try:
+        imported = module.load(options.file, *more.get(options.tool, []))
+    except WrongForm as error:
+        raise CommandError(f"{error}; allowed: the output of {tool.writes}") if tool.writes else error from None
     if not imported.points and not imported.left_out:
         raise CommandError(f"{options.file}: no point in it")
     return imported
@@ -116,7 +127,7 @@ def main(arguments: list[str]) -> int:
         find_sheet(options.roof)  # refuses what is not a sheet
     imported = load(options)
     _apply_map(imported, options.map)
-    _, tool, backend = _TOOLS[options.tool]
+    _, tool, backend, _ = _TOOLS[options.tool]
     rows = records.records(imported, tool, options.backend or imported.backend or backend, options.format)
     _require(rows, imported, options)
     _say_doubts(imported)

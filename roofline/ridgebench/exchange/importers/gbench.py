@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ridgebench.base.files import ResultsError, parse_lenient, read
+from ridgebench.base.files import ResultsError, read
 from ridgebench.base.text import quoted
 
-from .point import Imported, Point, bad, number, time, whole, work
+from .point import Imported, Point, WrongForm, bad, document, number, time, whole, work
 from .units import TIMES, scale, si
 
 # The library divides a rate by the CPU time unless one of these is part of the name.
@@ -69,10 +69,10 @@ def _rank(row: Any) -> int:
 
 
 def load(path: Path) -> Imported:
-    json = parse_lenient(read(path, "Google Benchmark's JSON"), str(path))
+    json = document(read(path, "Google Benchmark's JSON"), str(path))
     rows = json.get("benchmarks")
     if not isinstance(rows, list):
-        raise bad(str(path), "no list 'benchmarks'; is this Google Benchmark's --benchmark_out as JSON?")
+        raise WrongForm(f"{path}: no list 'benchmarks'")
     points: dict[tuple[str, int], Point] = {}
     seen: Counter = Counter()
     imported = Imported([])

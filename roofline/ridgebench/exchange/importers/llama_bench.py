@@ -11,11 +11,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Optional
 
-from ridgebench.base.files import ResultsError, parse_lenient, read
+from ridgebench.base.files import ResultsError, read
 from ridgebench.base.text import quoted
 
 from .known_work import DOUBTED
-from .point import Imported, Point, bad, named, number, shape_of, size, time, work
+from .point import Imported, Point, bad, document, named, number, shape_of, size, time, work
 
 _BACKENDS = {"CPU": "cpu", "BLAS": "cpu", "CUDA": "cuda"}
 _BATCH, _UBATCH = 2048, 512  # tokens, where a row does not say it: llama-bench's defaults
@@ -35,8 +35,8 @@ _NOTE = ("FLOPs are 2 for each parameter and token, bytes are the weights once f
 def _rows(text: str, path: Path) -> list[Any]:
     """The tests of a file: a list, or a line for each."""
     if text.lstrip().startswith("["):
-        return parse_lenient(f'{{"tests": {text}}}', str(path))["tests"]
-    return [parse_lenient(line, f"{path}:{index}") for index, line in enumerate(text.splitlines(), 1) if line.strip()]
+        return document(f'{{"tests": {text}}}', str(path))["tests"]
+    return [document(line, f"{path}:{index}") for index, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 
 def _count(row: dict, key: str, origin: str, default: int = 0) -> int:

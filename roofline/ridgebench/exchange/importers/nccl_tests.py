@@ -13,7 +13,7 @@ from ridgebench.base.files import ResultsError, read
 from ridgebench.base.text import quoted
 from ridgebench.data import program
 
-from .point import Imported, Point, bad, number, shape_of, size, time, work
+from .point import Imported, Point, WrongForm, bad, number, shape_of, size, time, work
 from .units import si
 
 _MICROSECONDS = 1e-6
@@ -66,7 +66,7 @@ def _table(text: str, lines: list[str], imported: Imported, origin: str) -> _Tab
     """Raises ResultsError unless the file has one table of the known columns."""
     titles = [line.lstrip("#").split() for line in lines if line.startswith("#") and {"size", "busbw"} <= set(line.split())]
     if len(titles) != 1:
-        raise bad(origin, f"{len(titles)} tables with size and busbw; allowed: one, as a program of nccl-tests prints it")
+        raise WrongForm(f"{origin}: {len(titles)} tables with size and busbw")
     (title,) = titles
     first = title.index("time") if "time" in title else 0
     groups = title[first : first + 4], title[first + 4 :]

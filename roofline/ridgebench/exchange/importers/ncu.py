@@ -13,7 +13,7 @@ from typing import Any, Iterator, Optional
 from ridgebench.base.files import open_regular, read
 
 from . import number_formats, tables
-from .point import Imported, Point, bad, device_number, number, time, work
+from .point import Imported, Point, WrongForm, bad, device_number, number, time, work
 from .units import BYTES, FLOPS, TIMES, scale, si
 
 DURATION = "gpu__time_duration.sum"
@@ -111,7 +111,7 @@ def _wide(header: list[str], lines: list[str], imported: Imported, path: Path) -
     """The launches of `--page raw`: a line for each, a column for each metric."""
     units, rows = tables.split(lines[0], f"{path}: units"), lines[1:]
     if len(rows) == 0 or len(units) != len(header):
-        raise bad(str(path), "no lines of names, units and launches; is this the output of ncu --csv --page raw?")
+        raise WrongForm(f"{path}: no lines of names, units and launches")
     tables.check_header(header, ("Kernel Name", DURATION), str(path))
     for index, line in enumerate(rows, 1):
         origin = f"{path}: launch {index}"
@@ -140,7 +140,7 @@ def _load_csv(path: Path) -> Imported:
     first, *lines = _table_lines(read(path, "the output of ncu --csv")) or [""]
     header = tables.split(first, str(path))
     if not lines or "Kernel Name" not in header:
-        raise bad(str(path), "no table with a column 'Kernel Name'; is this the output of ncu --csv, best with --page raw?")
+        raise WrongForm(f"{path}: no table with a column 'Kernel Name'")
     imported = Imported([])
     launches = _long if _LONG[0] in header else _wide
     for origin, metrics in launches(header, lines, imported, path):

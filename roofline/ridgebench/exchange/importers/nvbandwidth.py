@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.base.files import ResultsError, parse_lenient, read
+from ridgebench.base.files import ResultsError, read
 from ridgebench.base.text import quoted
 
-from .point import Imported, Point, bad, device_number, named, number, objects, size, time, work
+from .point import Imported, Point, WrongForm, bad, device_number, document, named, number, objects, size, time, work
 
 _GIGA = 1e9
 _RATE = "(GB/s)"  # in the description of a test that measures a rate
@@ -74,9 +74,9 @@ def _buffer(root: dict, mebibytes: Optional[str], origin: str) -> int:
 
 def load(path: Path, mebibytes: Optional[str] = None) -> Imported:
     """`mebibytes`: of a copy, for a file that does not say them."""
-    root = parse_lenient(read(path, "nvbandwidth's JSON"), str(path)).get("nvbandwidth")
+    root = document(read(path, "nvbandwidth's JSON"), str(path)).get("nvbandwidth")
     if not isinstance(root, dict):
-        raise bad(str(path), "no object 'nvbandwidth'; is this the output of nvbandwidth -j?")
+        raise WrongForm(f"{path}: no object 'nvbandwidth'")
     imported = Imported([])
     for text in root.get("GPU Device list") or () if isinstance(root.get("GPU Device list"), list) else ():
         match = _NAMED_DEVICE.fullmatch(str(text))

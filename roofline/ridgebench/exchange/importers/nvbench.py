@@ -6,11 +6,11 @@ from typing import Any, Iterator, Optional
 
 import numpy as np
 
-from ridgebench.base.files import ResultsError, parse_lenient, read
+from ridgebench.base.files import ResultsError, read
 
 from . import number_formats, tables
 from .point import (
-    Imported, Point, bad, device_number, named, number, objects, shape_of, time, whole, work,
+    Imported, Point, bad, device_number, document, named, number, objects, shape_of, time, whole, work,
 )
 
 # Summaries by their tag. A cold time is that of launches behind a flushed L2, a batch's is that of launches in a row.
@@ -29,9 +29,9 @@ _TYPES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "float": 
 _TYPES |= {f"{letter}{bits}": f"{kind}{bits}" for letter, kind in (("I", "int"), ("U", "uint")) for bits in (8, 16, 32, 64)}
 
 
-def states(document: dict, origin: str) -> Iterator[tuple[str, dict]]:
+def states(root: dict, origin: str) -> Iterator[tuple[str, dict]]:
     """Every state of nvbench's JSON with the name of its benchmark. Raises ResultsError."""
-    for benchmark in objects(document, "benchmarks", origin):
+    for benchmark in objects(root, "benchmarks", origin):
         name = named(benchmark, "name", origin)
         for state in objects(benchmark, "states", f"{origin}: {name}", optional=True):
             yield name, state
@@ -157,5 +157,5 @@ def _load_csv(path: Path) -> Imported:
 def load(path: Path) -> Imported:
     text = read(path, "nvbench's output")
     if text.lstrip()[:1] in ("{", "["):
-        return _load_json(path, parse_lenient(text, str(path)))
+        return _load_json(path, document(text, str(path)))
     return _load_csv(path)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 
-from ridgebench.base.files import ResultsError
+from ridgebench.base.files import ResultsError, parse_lenient
 from ridgebench.base.text import quoted
 
 # 1e-15 s to 1e9 s, and at most a zettabyte or a zettaflop: what is outside was read in a wrong unit.
@@ -62,8 +62,20 @@ class Imported:
             self.left_out.append(str(error))
 
 
+class WrongForm(ResultsError):
+    """A file that is not in a form which the reader of its tool takes. `import` names the options that write such a form."""
+
+
 def bad(origin: str, what: str) -> ResultsError:
     return ResultsError(f"{origin}: {what}")
+
+
+def document(text: str, origin: str) -> dict[str, Any]:
+    """The object of a text in JSON. Raises ResultsError, and WrongForm for a text of another kind, such as a table."""
+    try:
+        return parse_lenient(text, origin)
+    except ResultsError as error:
+        raise error if text.lstrip()[:1] in ("{", "[") else WrongForm(str(error)) from None
 
 
 def objects(value: dict, key: str, origin: str, optional: bool = False) -> list[dict]:

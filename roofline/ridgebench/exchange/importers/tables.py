@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ridgebench.base.files import read
 
-from .point import LONGEST_NAME, Imported, bad
+from .point import LONGEST_NAME, Imported, WrongForm, bad
 
 _MOST_ROWS = 200_000
 _MOST_COLUMNS = 20_000
@@ -36,7 +36,7 @@ def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct
     """
     texts = [(f"{path}:{n}", line) for n, line in enumerate(read(path, "a table with commas").splitlines(), 1) if line.strip()]
     if len(texts) < 2:
-        raise bad(str(path), "no row below the header")
+        raise WrongForm(f"{path}: no row below the header")
     (origin, first), *rest = texts
     delimiter = next((mark for mark in ",;\t" if mark in first), ",")
     header = split(first, origin, delimiter)
@@ -67,6 +67,6 @@ def whole_line(header: list[str], cells: list[str], origin: str) -> list[str]:
 def check_header(header: list[str], needed: tuple[str, ...], origin: str) -> None:
     for name in needed:
         if name not in header:
-            raise bad(origin, f"column {name!r} is missing; there are {', '.join(header)[:200] or 'none'}")
+            raise WrongForm(f"{origin}: column {name!r} is missing; there are {', '.join(header)[:200] or 'none'}")
         if header.count(name) > 1:
             raise bad(origin, f"column {name!r} comes twice")

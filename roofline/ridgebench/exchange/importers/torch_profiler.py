@@ -17,10 +17,10 @@ from math import prod
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Optional
 
-from ridgebench.base.files import LARGEST_FILE, ResultsError, decoded, open_regular, parse_lenient, read
+from ridgebench.base.files import LARGEST_FILE, ResultsError, decoded, open_regular, read
 
 from . import number_formats
-from .point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, device_number, named, number, objects, size, time
+from .point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, device_number, document, named, number, objects, size, time
 from .units import si
 
 _KIND = "torch.profiler's trace"
@@ -243,7 +243,7 @@ def _launches(events: list[dict], operations: dict[Optional[int], _Operation], p
 
 
 def load(path: Path) -> Imported:
-    root = parse_lenient(_text(path), str(path))
+    root = document(_text(path), str(path))
     events = objects(root, "traceEvents", str(path))
     imported = Imported([])
     for index, device in enumerate(objects(root, "deviceProperties", str(path), optional=True)):

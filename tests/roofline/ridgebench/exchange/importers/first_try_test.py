@@ -127,3 +127,33 @@ def test_a_file_is_imported_or_refused_with_the_option_that_helps(tmp_path, caps
     rows = list(imported(tmp_path, kind.tool, kind.text, *given).values())
     assert len(rows) == kind.rows and rows[0]["time_median_s"] == pytest.approx(kind.time_s)
     assert kind.left_out in capsys.readouterr().err
+
+
+TAGGED = "".join(f"[1,0]<stdout>:{line}\n" for line in ("# nThread 1", "#       size  count type redop root time algbw busbw #wrong"))
+SUMMARY = '"Process ID","Kernel Name","Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"\n'
+MARKDOWN = "# Devices\n\n## [0] `GPU`\n\n| Benchmark | Samples |\n|---|---|\n| copy | 10x |\n"
+
+
+@pytest.mark.parametrize(("tool", "text", "helps"), [
+    ("gbench", "Running ./a\nBenchmark  Time  CPU  Iterations\nBM_A  1 ns  1 ns  10\n", "--benchmark_out=FILE --benchmark_out_format=json"),
+    ("gbench", "name,iterations,real_time\n\"BM_A\",10,1\n", "--benchmark_out=FILE --benchmark_out_format=json"), ("gbench", "", "--benchmark_out=FILE"),
+    ("nvbandwidth", "nvbandwidth Version: v0.5\nRunning host_to_device_memcpy_ce.\n", "nvbandwidth -j"),
+    ("llama-bench", "build_commit,model_type\n\"b1\",\"llama 8B\"\n", "llama-bench -o json or -o jsonl"),
+    ("llama-bench", "| model | size | test | t/s |\n| --- | --- | --- | --- |\n", "llama-bench -o json or -o jsonl"),
+    ("nvbench", MARKDOWN, "--json FILE or --csv FILE"), ("nvbench", "one line", "--json FILE or --csv FILE"),
+    ("nccl-tests", TAGGED, "mpirun without --tag-output"),
+    ("ncu", SUMMARY + '"1","k","2","s","Duration","us","1","2","1.5"\n', "and without --print-summary"), ("ncu", "k (1, 1, 1)\n", "ncu --csv"),
+    ("torch-profiler", "Name  Self CPU\n", "export_chrome_trace(FILE)"), ("cutlass", "Problem ID: 1\n\nProvider: CUTLASS\n", "cutlass_profiler --output=FILE"),
+    ("triton", "", "run(save_path=...)"),
+])  # fmt: skip
+def test_another_form_of_a_tool_is_refused_with_the_option_that_helps(tmp_path, capsys, tool, text, helps):
+    (tmp_path / "file").write_text(text)
+    assert main(["import", tool, str(tmp_path / "file"), "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "; allowed: the output of " in said and helps in said and said.count("\n") == 1 and len(said) < 500
+
+
+def test_torn_json_is_no_other_form(tmp_path, capsys):
+    (tmp_path / "file").write_text('{"benchmarks": [')
+    assert main(["import", "gbench", str(tmp_path / "file"), "-o", str(tmp_path / "out")]) == 2
+    assert "not JSON" in (said := capsys.readouterr().err) and "allowed" not in said
