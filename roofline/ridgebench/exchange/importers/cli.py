@@ -45,7 +45,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="a new folder")
     parser.add_argument("--map", type=Path, metavar="TOML", help="operation, format, shape, FLOPs and bytes of points")
     parser.add_argument("--format", help="number format of points whose format neither the file nor the map says")
-    parser.add_argument("--unit", help="of triton's columns that name none: ms, GB/s, TFLOP/s")
+    parser.add_argument("--unit", help="of triton's columns whose names have none: ms, GB/s, TFLOP/s")
     parser.add_argument("--columns", nargs="+", metavar="NAME=COLUMN",
                         help="of csv: what its columns hold, such as name=kernel 'time=latency (us)' m=M; the others are left out")
     parser.add_argument("--buffer-size", metavar="MIB", help="of nvbandwidth: MiB of a copy, its --bufferSize")

@@ -8,9 +8,11 @@ from ridgebench.data.records import schema_of
 
 _ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "f64": "fp64", "double": "fp64", "s8": "int8",
             "i8": "int8", "fp8": "fp8_e4m3", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2",
-            "bfloat16": "bf16", "signed char": "int8", "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5m2"}
+            "f8e4m3": "fp8_e4m3", "f8e5m2": "fp8_e5m2", "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5m2", "bfloat16": "bf16",
+            "float16": "fp16", "float32": "fp32", "float64": "fp64", "signed char": "int8"}
+_PREFIX = re.compile(r"([a-z]\w*\.)*_*(nv_)?")  # torch.bfloat16, np.float16, __half, __nv_bfloat16
 # Words of a name that mean a format anywhere in it, and C++ types between the brackets of a template or of parameters.
-_STATED = {"fp64", "fp32", "tf32", "fp16", "bf16", "bfloat16", "f64", "f32", "f16", "e4m3", "e5m2"}
+_STATED = {"fp64", "fp32", "tf32", "fp16", "bf16", "bfloat16", "f64", "f32", "f16", "e4m3", "e5m2", "float64", "float32", "float16"}
 _TYPE = re.compile(r"(?<=[<(,])\s*(?:const\s+)?_*(float|double|half)(?=\s*(?:const\s*)?[*&>,)])")
 # cuBLAS's kernels, such as sm90_xmma_gemm_f32f32_tf32f32_f32_tn: A with C, B with D, and the sums. The second has the format of the products.
 _PART = "(?:tf32|bf16|f16|f32|f64|e4m3|e5m2|i8|i32)"
@@ -38,7 +40,7 @@ def sums(name: str) -> str:
 
 def find(text: str) -> Optional[str]:
     """The name that ridgebench has for a format or a mixed pair; None for one that it does not have."""
-    parts = [_ALIASES.get(part, part) for part in re.split(r"x(?=[a-z])", text.lower())]
+    parts = [_ALIASES.get(part, part) for part in re.split(r"x(?=[a-z])", _PREFIX.sub("", text.lower(), count=1))]
     known = all(part in _names() for part in parts) and len(parts) <= 2
     return "x".join(dict.fromkeys(parts)) if known else None
 

@@ -1,7 +1,8 @@
 """The CSV file of triton.testing.perf_report (run(save_path=...)): one column per line of the plot, `name (unit)`.
 
 The columns without a unit in brackets before the first such column are the sizes. Older versions of Triton write no
-unit; --unit then states it, and the sizes are the first column and those behind it that are named M, N or K.
+unit; --unit then states it, and the sizes are the first column and those behind it that are named M, N or K. --unit also
+states the unit of a column whose brackets hold another text, such as `Triton (latency)`.
 """
 
 import re
@@ -13,10 +14,11 @@ from ridgebench.base.files import ResultsError
 
 from . import tables
 from .point import Imported, Point, bad, number, shape_of, time
-from .units import RATES, TIMES, scale, si
+from .units import RATES, TIMES, find, scale, si
 
 _HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
 _DIMENSIONS = ("m", "n", "k")
+_UNITS = TIMES | RATES
 _WHISKERS = ("-min", "-max")  # columns of the quantiles
 
 
@@ -27,7 +29,7 @@ def _point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str)
     if unit in TIMES or unit.lower() in TIMES:
         found.times_s = [time(si(amount, scale(TIMES, unit, origin, name)), origin, name)]
         return found
-    kind, factor = scale(RATES | dict.fromkeys(TIMES), unit, origin, name)
+    kind, factor = scale(RATES | dict.fromkeys(TIMES), unit, origin, f"{name}; --unit states another")
     if amount <= 0:
         raise bad(origin, f"{name} is {amount:g} {unit}; allowed: more than 0")
     found.rates = {kind: amount * factor}
@@ -45,7 +47,7 @@ def _columns(header: list[str], unit: Optional[str], origin: str) -> dict[str, t
     for column in header:
         match = _HEADER.fullmatch(column)
         if match and match[1] and not column.endswith(_WHISKERS):
-            found[column] = (match[1], match[2])
+            found[column] = (match[1], match[2] if find(_UNITS, match[2]) or unit is None else unit)
     if found:
         return found
     if unit is None:

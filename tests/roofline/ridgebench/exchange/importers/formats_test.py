@@ -119,6 +119,22 @@ def test_a_bit_is_an_eighth_of_a_byte(unit, per_s):
     assert found == (per_s and ("bytes", per_s))
 
 
+@pytest.mark.parametrize(("text", "name"), [
+    ("f8e4m3", "fp8_e4m3"), ("f8e5m2", "fp8_e5m2"), ("torch.bfloat16", "bf16"), ("float16", "fp16"), ("np.float64", "fp64"), ("__half", "fp16"),
+    ("__nv_bfloat16", "bf16"), ("torch.float8_e4m3fn", "fp8_e4m3"), ("torch.int8", "int8"), ("BF16xFP32", "bf16xfp32"), ("torch.int32", None),
+    ("float16_t", None), ("half.", None), ("", None)])  # fmt: skip
+def test_names_of_formats_that_other_tools_write(text, name):
+    assert number_formats.find(text) == name
+
+
+def test_unit_replaces_an_unknown_one(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("N,Triton (latency),Torch (us)\n64,2,3\n")
+    words = ("triton", tmp_path / "t.csv", "--format", "fp32")
+    assert len(read(tmp_path / "1", *words)) == 1
+    assert "unknown unit 'latency' of Triton; --unit states another; allowed: " in capsys.readouterr().err
+    assert [row["time_median_s"] for row in read(tmp_path / "2", *words, "--unit", "ms").values()] == [2e-3, 3e-6]
+
+
 def test_triton_without_units_needs_one(tmp_path):
     words = ("triton", FILES / "triton_old.csv", "--map", FILES / "points_triton.toml", "--unit", "GB/s")
     row = read(tmp_path, *words)["vector_add/Torch/fp32/size:1048576/steady@cuda:0"]

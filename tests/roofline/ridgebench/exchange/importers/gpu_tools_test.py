@@ -209,9 +209,9 @@ def test_each_collective_has_its_factor(tmp_path, collective, share):
 def test_an_old_table_without_redop_and_root(tmp_path, capsys):
     path = tmp_path / "t"
     path.write_text(f"all_gather_perf\n{RANKS}# size count type time algbw busbw error time algbw busbw error\n"
-                    "1000 250 half 10 0.1 0.08 0e+00 10 0.1 0.07 0e+00\n")
-    assert list(read(tmp_path, "nccl-tests", path)) == ["all_gather/nccl_out_of_place/fp16/ranks:4/message_bytes:1000/steady@cuda:0",
-                                                        "all_gather/nccl_in_place/fp16/ranks:4/message_bytes:1000/steady@cuda:0"]
+                    "1000 250 half 10 0.1 0.08 0e+00 10 0.1 0.07 0e+00\n1000 250 f8e4m3 10 0.1 0.08 0 10 0.1 0.07 0\n")
+    assert list(read(tmp_path, "nccl-tests", path)) == [f"all_gather/nccl_{place}/{kind}/ranks:4/message_bytes:1000/steady@cuda:0"
+                                                        for kind in ("fp16", "fp8_e4m3") for place in ("out_of_place", "in_place")]
     assert "the ranks are GPU 0 and GPU 1 and GPU 2 and GPU 3" in capsys.readouterr().err
 
 
