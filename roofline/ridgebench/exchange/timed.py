@@ -97,6 +97,14 @@ def _point(one: _Timed, seconds: float) -> Point:
                  shape=dict(one.shape), regime="warm")
 
 
+def _source(function: Callable[[], Any]) -> Path:
+    """The file of a function as Python names it, such as <stdin>; the module of one that is not of Python."""
+    try:
+        return Path(inspect.getfile(function))
+    except TypeError:
+        return Path(str(getattr(function, "__module__", None)))
+
+
 def time_functions(functions: Union[_Timed, Sequence[_Timed]], *, out: Union[str, Path], seconds: float = 1) -> list[Row]:
     """Times each function for about these seconds and writes a results folder, which `plot` draws as it draws an import.
 
@@ -116,7 +124,6 @@ def time_functions(functions: Union[_Timed, Sequence[_Timed]], *, out: Union[str
     rows = records.records(imported, _TOOL, "cuda" if waits == {True} else "cpu", None)
     if imported.left_out:
         raise RequestError(imported.left_out[0])
-    source = Path(inspect.getsourcefile(each[0].function) or __file__)
-    facts = records.environment(imported, rows, _TOOL, source, {"model": None, "roof": None}, list(sys.argv))
+    facts = records.environment(imported, rows, _TOOL, _source(each[0].function), {"model": None, "roof": None}, list(sys.argv))
     records.write(Path(out), rows, facts)
     return read_rows(Path(out) / "records.jsonl")[0]

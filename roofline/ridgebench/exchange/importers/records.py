@@ -133,7 +133,10 @@ def _nothing(part: dict[str, Any]) -> dict[str, Any]:
 
 def environment(imported: Imported, rows: list[dict], tool: str, source: Path, options: dict[str, Any],
                 command: list[str]) -> dict[str, Any]:
-    """environment.json: the foreign file and what it says of its devices; everything else is null."""
+    """environment.json: the foreign file and what it says of its devices; everything else is null.
+
+    A source that is no file, such as the cell of a notebook, has no digest.
+    """
     keys = schema_of("environment")
     values = _nothing(keys)
     for part in ("host", "build"):
@@ -143,7 +146,7 @@ def environment(imported: Imported, rows: list[dict], tool: str, source: Path, o
         device = _nothing(keys["properties"]["devices"]["items"])
         model = options["model"] or (imported.models.get(int(name[5:])) if name != "cpu" else None)
         devices.append({**device, "name": name, "backend": "cpu" if name == "cpu" else "cuda", "model": model})
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    digest = hashlib.sha256(source.read_bytes()).hexdigest() if source.is_file() else None
     values |= {"schema": "ridgebench.environment/1", "run_id": f"imported-{secrets.token_hex(8)}", "version": tool}
     values |= {"imported": {"tool": tool, "file": source.name, "sha256": digest}, "command_line": command}
     values |= {"regimes": [], "roof": options["roof"], "interrupted": False, "devices": devices, "libraries": {}}

@@ -85,7 +85,8 @@ def footer(view: View) -> str:
     environment = view.environment
     if "imported" in environment:
         source = environment["imported"]
-        return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
+        digest = [f"SHA-256 {source['sha256'][:16]}"] if source["sha256"] else []
+        return " · ".join([f"ridgebench import: {source['file']} of {source['tool']}", *digest])
     return " · ".join([*filter(None, [power_states(view), _own_kernels(view)]), *provenance(environment)])
 
 

@@ -1,5 +1,6 @@
 """timed(): what is only timed leaves an unverified row, which is drawn and judges nothing."""
 
+import functools
 import json
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import ridgebench
 from ridgebench.base.errors import RequestError
 from ridgebench.base.files import ResultsError
+from ridgebench.data.records import load_run
 from ridgebench.figures import plot
 
 CALLS = []
@@ -40,6 +42,17 @@ def test_the_row_says_that_nothing_checked_it(folder):
     assert len(CALLS) > len(row["samples_s"])
     facts = json.loads((folder / "environment.json").read_text())
     assert facts["imported"]["file"] == "timed_test.py"
+
+
+@pytest.mark.parametrize(("function", "file"), [(eval(compile("lambda: None", "<stdin>", "eval")), "<stdin>"), (dict, "builtins"),
+                                                (functools.partial(int, 7), "functools")])
+def test_a_function_without_a_file_has_no_digest(tmp_path, function, file):
+    one = ridgebench.timed(name="one", flops=1, bytes=1)(function)
+    ridgebench.time_functions(one, out=tmp_path / "out", seconds=0.01)
+    load_run(tmp_path / "out")  # obeys the schemas
+    assert json.loads((tmp_path / "out" / "environment.json").read_text())["imported"] == {"tool": "ridgebench.timed", "file": file, "sha256": None}
+    assert plot.main([str(tmp_path / "out"), "--roof", "h100-sxm", "--formats", "svg"]) == 0
+    assert "SHA-256" not in (tmp_path / "out" / "figures" / "roofline.svg").read_text("utf-8")
 
 
 def test_it_is_drawn_as_a_point_of_another_tool(folder):
