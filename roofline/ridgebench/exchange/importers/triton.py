@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.base.files import ResultsError
+from ridgebench.base.text import quoted
 
 from . import tables
-from .point import Imported, Point, bad, number, shape_of, time
+from .point import Imported, Point, WrongForm, bad, number, shape_of, time
 from .units import RATES, TIMES, find, scale, si
 
 _HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
@@ -43,11 +44,16 @@ def _whole(text: str) -> str:
 
 def _columns(header: list[str], unit: Optional[str], origin: str) -> dict[str, tuple[str, str]]:
     """The columns with values: column to its name and unit. A column of sizes has no unit."""
-    found = {}
+    if len(header) == 1:
+        raise WrongForm(f"{origin}: one column")
+    found, stated = {}, []
     for column in header:
         match = _HEADER.fullmatch(column)
         if match and match[1] and not column.endswith(_WHISKERS):
+            stated.append(match[2])
             found[column] = (match[1], match[2] if find(_UNITS, match[2]) or unit is None else unit)
+    if found and unit is not None and not any(find(_UNITS, own) is None for own in stated):
+        raise bad(origin, f"--unit is {quoted(unit)}, and every column names its unit; allowed: columns without one")
     if found:
         return found
     if unit is None:

@@ -144,7 +144,7 @@ MARKDOWN = "# Devices\n\n## [0] `GPU`\n\n| Benchmark | Samples |\n|---|---|\n| c
     ("nccl-tests", TAGGED, "mpirun without --tag-output"),
     ("ncu", SUMMARY + '"1","k","2","s","Duration","us","1","2","1.5"\n', "and without --print-summary"), ("ncu", "k (1, 1, 1)\n", "ncu --csv"),
     ("torch-profiler", "Name  Self CPU\n", "export_chrome_trace(FILE)"), ("cutlass", "Problem ID: 1\n\nProvider: CUTLASS\n", "cutlass_profiler --output=FILE"),
-    ("triton", "", "run(save_path=...)"),
+    ("triton", "softmax-performance:\n       N  Triton\n0  256.0  1.5\n", "run(save_path=...)"), ("triton", "", "run(save_path=...)"),
 ])  # fmt: skip
 def test_another_form_of_a_tool_is_refused_with_the_option_that_helps(tmp_path, capsys, tool, text, helps):
     (tmp_path / "file").write_text(text)

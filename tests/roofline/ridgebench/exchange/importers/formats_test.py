@@ -133,6 +133,9 @@ def test_unit_replaces_an_unknown_one(tmp_path, capsys):
     assert len(read(tmp_path / "1", *words)) == 1
     assert "unknown unit 'latency' of Triton; --unit states another; allowed: " in capsys.readouterr().err
     assert [row["time_median_s"] for row in read(tmp_path / "2", *words, "--unit", "ms").values()] == [2e-3, 3e-6]
+    (tmp_path / "t.csv").write_text("N,Triton (us)\n64,2\n")
+    assert main(["import", *map(str, words), "--unit", "ms", "-o", str(tmp_path / "3")]) == 2
+    assert "--unit is 'ms', and every column names its unit; allowed: columns without one" in capsys.readouterr().err
 
 
 def test_triton_without_units_needs_one(tmp_path):
