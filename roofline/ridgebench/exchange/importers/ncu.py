@@ -6,6 +6,7 @@ of production; the bytes are those that DRAM moved, not the compulsory ones.
 
 import csv
 import io
+import re
 import sys
 from pathlib import Path
 from typing import Any, Iterator, Optional
@@ -22,7 +23,8 @@ _TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.su
 _FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops
          for name, flops in (("add", 1), ("mul", 1), ("fma", 2))}
 # If one of these counted anything, fp32's instructions are not all of the arithmetic.
-_TENSOR = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor")
+_TENSOR = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor", "sm__ops_path_tensor")
+_RARE = re.compile("_op_[id]mma|_src_(int|fp64)")  # if they are 0, products of other formats may be left
 _HALF, _DOUBLE = ("smsp__sass_thread_inst_executed_op_h",), ("smsp__sass_thread_inst_executed_op_d",)
 _OF_FORMAT = {"fp16": _HALF, "bf16": _HALF, "fp64": _DOUBLE}  # what a kernel whose name has the format executes
 _EXAMPLES = {_TENSOR: f"{_TENSOR[0]}.sum", _HALF: f"{_HALF[0]}fma_pred_on.sum", _DOUBLE: f"{_DOUBLE[0]}fma_pred_on.sum"}
@@ -52,14 +54,14 @@ def _flops_of(kernel: str, metrics: _Metrics, imported: Imported, origin: str) -
     counts = [_value(metrics, name, FLOPS, origin) for name in _FP32]
     if None in counts:
         return None
-    others = {family: [_value(metrics, name, {metrics[name][1]: 1.0}, origin) for name in metrics if name.startswith(family)]
-              for family in _EXAMPLES}
-    if any(count for found in others.values() for count in found):
+    others = [name for name in metrics if name.startswith((*_TENSOR, *_HALF, *_DOUBLE))]
+    if any((_value(metrics, name, {metrics[name][1]: 1.0}, origin) or 0) > 0 for name in others):
         return None
     needed = (_TENSOR, _OF_FORMAT.get(str(number_formats.of_name(kernel)), _TENSOR))
-    if missing := [_EXAMPLES[family] for family in dict.fromkeys(needed) if not any(count is not None for count in others[family])]:
-        note = (f"FLOPs of fp32's instructions may be a part of a kernel's, because the profile lacks {' and '.join(missing)}; they are unknown "
-                "unless ncu --metrics adds it or the file of --map states them")
+    counted = {name for name in metrics if metrics[name][0] not in ("", "n/a") and not _RARE.search(name)}
+    if missing := [_EXAMPLES[family] for family in dict.fromkeys(needed) if not any(name.startswith(family) for name in counted)]:
+        note = (f"FLOPs are unknown, because fp32's instructions may be a part of the arithmetic and the profile lacks {' and '.join(missing)}; "
+                "ncu --metrics adds it, or the file of --map states the FLOPs")
         imported.notes += [note] * (note not in imported.notes)
         return None
     return work(sum(count * flops for count, flops in zip(counts, _FP32.values())), origin, "FLOPs")

@@ -78,7 +78,9 @@ TENSOR, DOUBLE = "sm__inst_executed_pipe_tensor.sum", "smsp__sass_thread_inst_ex
     ("gemm_bf16_tensorop", {}, 0, f"lacks {TENSOR} and smsp__sass_thread_inst_executed_op_hfma_pred_on.sum;"),
     ("gemm", {}, 0, f"lacks {TENSOR};"), ("gemm", {TENSOR: "n/a"}, 0, f"lacks {TENSOR};"),
     ("gemm", {TENSOR: "0"}, 16777216, ""), ("gemm", {TENSOR: "7"}, 0, ""),
-    ("gemm", {"sm__ops_path_tensor_src_tf32_dst_fp32.sum": "0"}, 16777216, ""),
+    ("gemm", {"sm__ops_path_tensor_src_tf32_dst_fp32.sum": "0"}, 16777216, ""), ("gemm", {"sm__ops_path_tensor_src_int8.sum": "0"}, 0, f"lacks {TENSOR};"),
+    ("gemm", {"sm__pipe_tensor_op_hmma_cycles_active.sum": "0"}, 16777216, ""), ("gemm", {"sm__pipe_tensor_op_hmma_cycles_active.sum": "5"}, 0, ""),
+    ("gemm", {"sm__inst_executed_pipe_tensor_op_imma.sum": "0"}, 0, f"lacks {TENSOR};"),
     ("sum<double>", {TENSOR: "0"}, 0, f"lacks {DOUBLE};"), ("sum<double>", {TENSOR: "0", DOUBLE: "0"}, 16777216, ""),
 ])
 def test_instructions_of_fp32_are_all_flops_only_if_others_were_counted(tmp_path, capsys, kernel, more, flops, lacks):
