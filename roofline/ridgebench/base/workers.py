@@ -1,10 +1,13 @@
 """Tasks in processes of their own, one for each processor."""
 
+import ctypes
 import multiprocessing
 import os
+import re
 import signal
 import sys
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, Callable, Sequence, TypeVar
 
 from .children import tied
@@ -14,6 +17,7 @@ from .interruption import ENDING, held
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 _Answers = dict[int, tuple[bool, Any]]  # of a task: whether it ended, and its result or its error
+_OPENMP = re.compile(r" (/.*/lib[gi]?omp[^/\n]*\.so[^/ \n]*)$", re.MULTILINE)  # the files of its libraries that a process has loaded
 _TURN_S, _TURNS = 0.05, 100  # in which a worker removes what it has half written
 
 
@@ -27,9 +31,17 @@ def _leave(*_: object) -> None:
     raise SystemExit(0)
 
 
+def _compute_alone() -> None:
+    """Lets OpenMP use one thread. The threads of an OpenBLAS that has used it are missing in a fork, which would wait for them."""
+    for path in set(_OPENMP.findall(Path("/proc/self/maps").read_text(errors="surrogateescape"))):
+        if set_threads := getattr(ctypes.CDLL(path), "omp_set_num_threads", None):
+            set_threads(1)
+
+
 def _serve(work: Callable[[Any], Any], tasks: Sequence[Any], pipe: Connection, tie: Callable[[], None]) -> None:
     """Answers with the results of tasks until SIGTERM. The other process decides what an interruption means."""
     tie()
+    _compute_alone()
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from command_line import BINARY, environment, wait_until
 from golden import GOLDEN, ROOT
@@ -72,6 +73,14 @@ def test_a_worker_that_is_killed_ends_the_command(tmp_path):
     _, said = process.communicate()
     assert (process.returncode, said.count("\n")) == (3, 1) and "was killed" in said
     assert not members(process.pid)
+
+
+def test_tasks_may_compute_what_this_process_has_computed():
+    """An OpenBLAS that uses OpenMP has threads after this, and none of them in the processes of the tasks."""
+    matrix = np.random.default_rng(1).normal(size=(500, 500))
+    inverse = np.linalg.inv(matrix)
+    for found in in_parallel(lambda _: np.linalg.inv(matrix), [1, 2]):
+        assert np.allclose(found, inverse)
 
 
 def test_tasks_give_their_results_in_order_and_the_first_error():
