@@ -60,7 +60,7 @@ nlohmann::ordered_json all_choices() {
 }  // namespace
 }  // namespace ridgebench
 
-// Resolves the registry; the page calls it first. The page's runs never change, and a slider asks
+// Resolves the registry; the page calls it first. The page's runs never change, and a slider reads
 // one run many times a second.
 extern "C" void prepare() {
   static const ridgebench::ReadOnce runs_stay;

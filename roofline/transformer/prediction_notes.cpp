@@ -69,7 +69,7 @@ void add_recurrence_note(const Transformer& model, std::vector<std::string>& not
                   layers, with_unit(state_elements(model) * kStateElementBytes, "B")));
 }
 
-// What quantization_config says of the file's weights.
+// Adds the notes on the formats in which quantization_config stores the weights.
 void add_stored_notes(const Transformer& model, const TransformerQuestion& question,
                       std::vector<std::string>& notes) {
   if (!question.training) {

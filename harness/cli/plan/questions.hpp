@@ -29,7 +29,7 @@ void add_plan_format(CLI::App& app, PlanOptions& options, const char* what);
 CLI::Option* add_optimizer(CLI::App& app, StateQuestion& question);
 CLI::Option* add_precision(CLI::App& app, StateQuestion& question);
 
-// Those of a state in memory: also inference, the adapters of LoRA, and states on the host.
+// The options of a state in memory: also inference, the adapters of LoRA, and states on the host.
 void add_state(CLI::App& app, StateQuestion& question);
 
 // The options of a model's activations; `batch` is the help of --batch. resolve() opens the model,

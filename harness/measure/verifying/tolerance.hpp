@@ -29,7 +29,7 @@ class Tolerance {
   // The part that does not come from the output's format, over the norm of the reference.
   [[nodiscard]] double of_norm() const { return accumulated_ + declared_; }
 
-  // True if a zero would pass for an element that is no zero in the output's format.
+  // True if a zero would pass for an element that the output's format does not round to zero.
   [[nodiscard]] bool accepts_zero(Expected expected) const {
     return std::abs(expected.value) > 2 * half_step_ &&
            std::abs(expected.value) <= (*this)(expected);

@@ -86,7 +86,7 @@ TEST(HostMatmul, TheScalesOfMxfp8LieInTiles) {
   }
   EXPECT_EQ(std::ssize(taken), 3072);
   EXPECT_EQ(*taken.rbegin(), 3071);
-  // Those of nvfp4 lie so too, for half of the numbers.
+  // The scales of nvfp4 lie so too, for half of the numbers.
   EXPECT_EQ(Nvfp4::index_a(127, 48, 300, depth / 2), 511);
   EXPECT_EQ(Nvfp4::index_a(0, 64, 300, depth / 2), 512);
   EXPECT_EQ(Nvfp4::count_a(300, depth / 2), Mxfp8::count_a(300, depth));
