@@ -58,6 +58,9 @@ TABLES = {
     "operation,m,n,k,format\nmatmul,8,16,24,fp32\n": {"matmul/fp32/m:8/n:16/k:24"},
     "M,K,N\n8,24,16\n# a comment\n1,3,2\n": {"matmul/fp32/m:8/n:16/k:24", "matmul/fp32/m:1/n:2/k:3"},
     "shape,dtype\nm:8/n:16/k:24,fp32\nm:1/n:2/k:3,\n": {"matmul/fp32/m:8/n:16/k:24", "matmul/fp32/m:1/n:2/k:3"},
+    "m;n;k\n8;16;24\n": {"matmul/fp32/m:8/n:16/k:24"},
+    "m\tn\tk\n8\t16\t24\n": {"matmul/fp32/m:8/n:16/k:24"},
+    "k  m n\n24 8   16\n": {"matmul/fp32/m:8/n:16/k:24"},
     "op,shape\nmatmul,m:8/n:16/k:24\nrelu,7\n": {"matmul/fp32/m:8/n:16/k:24", "relu/fp32/n:7"},
 }
 
@@ -78,6 +81,8 @@ def test_a_table_of_shapes_names_its_columns(text, tmp_path):
     ("m,n,k\n1,2,3\n", (), ("line 2: no operation", "--op")),
     ("m,n,k\n1,2\n", ("--op", "matmul"), ("line 2: k has no size",)),
     ("m,n,k\n1,2,3,4\n", ("--op", "matmul"), ("line 2: 4 fields; allowed: 3",)),
+    ("m\tn\tk\n1\t\t3\n", ("--op", "matmul"), ("line 2: 2 fields; allowed: 3",)),
+    ("m;n;k\n1;;3\n", ("--op", "matmul"), ("line 2: n has no size",)),
     ("m,n,q\n1,2,3\n", ("--op", "matmul"), ("q",)),
     ("m,n,k\n", ("--op", "matmul"), ("has no shape",)),
 ])  # fmt: skip

@@ -15,6 +15,7 @@ namespace ridgebench {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kCommas = ",";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -59,10 +60,11 @@ void require_words(const ShapeLine& line) {
   }
 }
 
-// The fields of a line, between commas.
-std::vector<std::string> fields_of(std::string_view line) {
+std::vector<std::string> fields_of(std::string_view line, std::string_view separators) {
   std::vector<std::string> fields;
-  for (std::string_view rest = line; !rest.empty();) fields.push_back(take_field(rest, ","));
+  for (std::string_view rest = line; !rest.empty();) {
+    fields.push_back(take_field(rest, separators));
+  }
   return fields;
 }
 
@@ -77,19 +79,25 @@ std::optional<Column> column_of(const std::string& name) {
   return letter ? std::optional(Column::dimension) : std::nullopt;
 }
 
-// A table whose header names its columns.
+// A table whose header names its columns, between commas, semicolons or blanks.
 class ShapeTable {
  public:
   // Returns an empty value if the line does not name columns. Throws UsageError if it also has an
   // unknown name.
   static std::optional<ShapeTable> of_header(std::string_view line,
                                              const std::vector<std::string>& operations) {
+    for (const std::string_view separators : {std::string_view(";"), kBlanks}) {
+      std::vector<std::string> names = fields_of(line, separators);
+      const bool known = std::ranges::all_of(
+          names, [](const std::string& name) { return column_of(name).has_value(); });
+      if (known && names.size() > 1) return ShapeTable(std::move(names), separators, operations);
+    }
     const auto is_name = [](const std::string& field) {
       return !field.empty() && std::ranges::all_of(field, [](unsigned char c) {
         return std::isalpha(c) != 0 || c == '_';
       });
     };
-    std::vector<std::string> names = fields_of(line);
+    std::vector<std::string> names = fields_of(line, kCommas);
     if (!std::ranges::all_of(names, is_name) ||
         std::ranges::none_of(names,
                              [](const std::string& n) { return column_of(n).has_value(); })) {
@@ -103,13 +111,15 @@ class ShapeTable {
                       "letter, such as m,n,k",
                       unknown->substr(0, 100)));
     }
-    return ShapeTable(std::move(names), operations);
+    return ShapeTable(std::move(names), kCommas, operations);
   }
 
   // The cases of a line: one, or one of each operation.
   [[nodiscard]] std::vector<ShapeLine> lines(std::string_view text) const {
-    std::vector<std::string> fields = fields_of(text);
-    if (fields.size() > names_.size()) {
+    std::vector<std::string> fields = fields_of(text, separators_);
+    // Blanks around an empty field are one separator.
+    const bool whole = separators_ != kBlanks || fields.size() == names_.size();
+    if (fields.size() > names_.size() || !whole) {
       throw UsageError(fmt::format("{} fields; allowed: {}", fields.size(), names_.size()));
     }
     fields.resize(names_.size());
@@ -150,10 +160,12 @@ class ShapeTable {
   }
 
  private:
-  ShapeTable(std::vector<std::string> names, std::vector<std::string> operations)
-      : names_(std::move(names)), operations_(std::move(operations)) {}
+  ShapeTable(std::vector<std::string> names, std::string_view separators,
+             std::vector<std::string> operations)
+      : names_(std::move(names)), separators_(separators), operations_(std::move(operations)) {}
 
   std::vector<std::string> names_;
+  std::string_view separators_;
   std::vector<std::string> operations_;
 };
 

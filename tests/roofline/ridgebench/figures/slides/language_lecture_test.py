@@ -14,6 +14,7 @@ from matplotlib import font_manager
 from matplotlib.text import Text
 
 from ridgebench.base.files import ResultsError
+from ridgebench.data.records import commit_of
 from ridgebench.figures import plot
 from ridgebench.figures.page import language, simplified
 from ridgebench.figures.page.drawing import drawing, drawn
@@ -48,7 +49,8 @@ def strings(value) -> list[str]:
 def names_of(folder) -> set[str]:
     """The words of what a run or a step calls by name: rows, formats, devices, its provenance."""
     lines = [line for path in folder.glob("*.jsonl") for line in path.read_text("utf-8").splitlines()]
-    found = strings([json.loads(text) for text in [*lines, (folder / "environment.json").read_text("utf-8")]])
+    environment = json.loads((folder / "environment.json").read_text("utf-8"))
+    found = strings([environment, *map(json.loads, lines)]) + [commit_of(environment, 12)]
     return set(WORD.findall(" ".join(found).replace("_", " "))) | set(WORD.findall(" ".join(found)))
 
 
