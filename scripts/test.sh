@@ -2,7 +2,7 @@
 # Sets up, builds both halves and runs the tests; those that need a GPU are skipped without one. Ends with the slowest tests.
 #   scripts/test.sh [--quick | --all] [--no-cuda] [--checks]
 #   --quick    leaves out the tests that take some seconds: what to run after each change
-#   --all      adds the tests that take ten seconds or minutes, as CI does
+#   --all      adds the tests that take from five seconds to minutes, as CI does
 #   --no-cuda  leaves the CUDA half out; without it, a machine without nvcc fails
 #   --checks   then runs scripts/check.sh with all of its checks
 set -euo pipefail
