@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,9 +27,8 @@ CLI::Option* add_precision(CLI::App& app, StateQuestion& question) {
 }
 
 void add_state(CLI::App& app, StateQuestion& question) {
-  add_optimizer(app, question)
-      ->description(
-          "none (inference), sgd, momentum, adagrad, rmsprop, adam, adamw, lion or adafactor");
+  CLI::Option* const optimizer = add_optimizer(app, question);
+  optimizer->description(fmt::format("none (inference), {}", optimizer->get_description()));
   add_precision(app, question)
       ->description(
           "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy), fp32-bf16 (fp32 "

@@ -29,11 +29,8 @@ class Tolerance {
   // The part that does not come from the output's format, over the norm of the reference.
   [[nodiscard]] double of_norm() const { return accumulated_ + declared_; }
 
-  // True if a zero would pass for an element that the output's format does not round to zero.
-  [[nodiscard]] bool accepts_zero(Expected expected) const {
-    return std::abs(expected.value) > 2 * half_step_ &&
-           std::abs(expected.value) <= (*this)(expected);
-  }
+  // The output's format may round smaller values to zero.
+  [[nodiscard]] double smallest_value() const { return 2 * half_step_; }
 
   [[nodiscard]] double operator()(Expected expected) const {
     const double accumulated = accumulated_ * expected.norm;

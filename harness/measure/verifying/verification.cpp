@@ -52,7 +52,7 @@ void count_zeros(const Tolerance& tolerance, std::span<const Expected> expected,
       largest.refuses_zero = true;
       return;
     }
-    if (tolerance.accepts_zero(e)) ++largest.takes_zero;
+    if (std::abs(e.value) > tolerance.smallest_value()) ++largest.takes_zero;
   }
 }
 

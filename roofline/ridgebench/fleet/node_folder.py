@@ -163,7 +163,8 @@ def read_node(place: Place, setting: Setting) -> list[GpuFacts]:
         doctor, unread = _doctor_of(place)
         gpus = [_gpu_of(place, name, entry, node, open_end, doctor) for entry in node["gpus"]]
         if gpus:
-            _add_others(gpus, doctor.others({str(entry.get("device")) for entry in node["gpus"]}) if doctor else unread)
+            measured = {str(entry.get("device")) for entry in node["gpus"]}
+            _add_others(gpus, doctor.others(measured) if doctor else unread)
     except MALFORMED as error:
         return all_alike(place, setting, name, FAILED, reason_of(error, place.folder), None)
     if not gpus and (code := node.get("exit")) is not None:

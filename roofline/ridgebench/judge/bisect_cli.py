@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from ridgebench.base.children import answered, end, tied
 from ridgebench.base.command_line import OK, ROW_FAILED, UNDECIDED, USAGE, CommandError, Parser, number_within
-from ridgebench.base.files import malformed, parse_json, read, write_at_once
+from ridgebench.base.files import ResultsError, malformed, parse_json, read, write_at_once
 from ridgebench.base.interruption import held
 from ridgebench.base.printers import aligned, json_text
 from ridgebench.base.text import clean, cut, one_line
@@ -231,7 +231,11 @@ class _Search:
         programs = [Path(shutil.which(program) or program) for program in (self.command(number)[0] for number in (good, bad))]
         if programs[0] == programs[1]:
             return []
-        found = [f"  {name}: {one.text}" for name, one in rows_of(programs[0], programs[1], None).listed().items() if one.state != SAME]
+        try:
+            listed = rows_of(programs[0], programs[1], None).listed()
+        except ResultsError as error:  # the search has its answer
+            return [f"Machine code: {clean(str(error))}"]
+        found = [f"  {name}: {one.text}" for name, one in listed.items() if one.state != SAME]
         if not found:
             return ["Its program has the same machine code as the one before."]
         more = [f"  and {len(found) - _MOST_CODE} more"] if len(found) > _MOST_CODE else []
