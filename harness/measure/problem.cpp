@@ -10,7 +10,7 @@
 namespace ridgebench {
 namespace {
 
-// The operands; those of an operation that somebody else wrote are checked.
+// Returns the operands, and checks their sizes if the operation comes from a loaded file.
 std::vector<Operand> operands_of(const Operation& operation, const Shape& shape,
                                  FormatPair format) {
   std::vector<Operand> operands = operation.operands(shape, format);

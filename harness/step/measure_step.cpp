@@ -186,7 +186,7 @@ class StepMeasurer {
     return samples;
   }
 
-  // The median of rotations over so many launches, with its interval.
+  // Summarizes samples whose rotations have so many launches: the median and its interval.
   [[nodiscard]] Summary summary_of(const Samples& samples, std::size_t launches) const {
     const double rotations =
         static_cast<double>(samples.launches_per_sample) / static_cast<double>(launches);

@@ -43,8 +43,8 @@ struct WorkQuestion {
   std::optional<double> tokens = std::nullopt;
   std::optional<double> flops = std::nullopt;
   ModelSize model = {};
-  // LoRA: the trained share of the parameters' number, in adapters. The others are frozen, and
-  // their gradients are not computed: 4 x parameters x tokens, and 6 for those of the adapters.
+  // LoRA: the trained share of the parameters' number, in adapters. The step computes no gradients
+  // of the others: 4 FLOPs a frozen parameter and token, and 6 a parameter of an adapter.
   std::optional<double> adapters = std::nullopt;
 };
 

@@ -119,7 +119,7 @@ std::string joined_notes(const std::vector<std::string>& notes) {
 }
 
 // FLOPs per parameter and token. The forward pass multiplies and adds. The backward pass does so
-// for the gradients of the inputs and for those of the weights, which frozen weights do not have.
+// for the gradients of the inputs, and once more for the gradients of weights that are not frozen.
 std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ordered_json& terms) {
   constexpr double kForwardFlops = 2;
   constexpr double kFrozenFlops = 2;

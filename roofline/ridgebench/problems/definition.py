@@ -51,7 +51,7 @@ class Definition:
         return variable or [name for name, text in self.axes.items() if text is not None and not names_in(text)]
 
     def size_of(self, axis: str, variable: Mapping[str, int]) -> int:
-        """The size of an axis, from those of the variable axes. Raises ResultsError unless it is a whole number of at least 1."""
+        """The size of an axis by the sizes of the variable axes. Raises ResultsError unless it is a whole number of at least 1."""
         text = self.axes[axis]
         if text is None:
             return variable[axis]

@@ -182,7 +182,7 @@ def open_problem(folder: Path) -> Problem:
     definition = read_definition(folder / DEFINITION)
     found = Problem(folder, definition, tuple(read_workloads(folder / WORKLOADS, definition)))
     for workload in found.workloads:
-        other_count(definition, definition.sizes(workload.axes))  # refuses what is no amount
+        other_count(definition, definition.sizes(workload.axes))  # raises ResultsError for FLOPs that are not above 0
     if not found.filled:
         raise ResultsError(f"{folder}: every input is fixed, so that a solution could keep its answers; allowed: a workload with a "
                            "random input")

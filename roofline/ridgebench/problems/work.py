@@ -100,7 +100,7 @@ def flops_of(definition: Definition) -> Optional[str]:
 def other_count(definition: Definition, sizes: Mapping[str, int]) -> Optional[tuple[float, float]]:
     """The FLOPs that a definition states and those of the suite's operation at these sizes of all axes, if they differ by a tenth.
 
-    Raises ResultsError for stated FLOPs that are no amount.
+    Raises ResultsError for stated FLOPs that are not above 0.
     """
     if definition.flops is None:
         return None

@@ -85,7 +85,7 @@ def _unit(kind: str, stated: str, column: str, origin: str) -> str:
     """The unit of a column, by --columns and by the column's own name. Raises ResultsError if they contradict each other."""
     table = _QUANTITIES[kind]
     own = _unit_of(column, table)
-    if find(table, own) is None and find(table, own[:-1]) is not None:  # GFLOPs may be many operations, or those of a second
+    if find(table, own) is None and find(table, own[:-1]) is not None:  # GFLOPs may mean GFLOP or GFLOP/s
         own = own[:-1]
         if not stated:
             raise bad(origin, f"column {column!r} may hold work or a rate; --columns {quoted(f'{kind}_{own}={column}')} says that it holds work")

@@ -135,7 +135,7 @@ def environment(imported: Imported, rows: list[dict], tool: str, source: Path, o
                 command: list[str]) -> dict[str, Any]:
     """environment.json: the foreign file and what it says of its devices; everything else is null.
 
-    A source that is no file, such as the cell of a notebook, has no digest.
+    The digest is null without a file, as for a function from the cell of a notebook.
     """
     keys = schema_of("environment")
     values = _nothing(keys)

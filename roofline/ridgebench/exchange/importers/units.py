@@ -32,7 +32,7 @@ for _unit, _scale in FLOPS.items():
 
 
 def find(table: dict, unit: str):
-    """The entry of a unit in one of the tables, as it is written or else in small letters; None if the table lacks both."""
+    """The entry of a unit in one of the tables. A unit that the table lacks is sought in small letters; None without an entry."""
     key = unit.strip()
     return table.get(key, table.get(key.lower()))
 

@@ -43,7 +43,7 @@ def majority(votes: Counter) -> Optional[str]:
 
 
 def differing(known: Iterable[tuple[Optional[str], Optional[KnownBits]]], machine: str, own: Optional[KnownBits]) -> Optional[Differing]:
-    """How bits differ from those of the baseline; None where they agree, or where no machine ran the same program.
+    """The difference between a machine's bits and the baseline; None if they agree, or if no machine ran the same program.
 
     known: the machines of a row's entries with their bits, the oldest first.
     """
