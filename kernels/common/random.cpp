@@ -130,32 +130,46 @@ std::span<const Bits> stored_quantiles(Format format, Fill fill) {
   return table;
 }
 
-template <class Bits>
-void fill_as(Bits* out, std::int64_t first, std::int64_t elements, std::span<const Bits> table,
-             Stream stream, int threads) {
+// Element e of a block is value(block, e), e < kEach, in the storage of the format.
+template <std::int64_t kEach, class Bits, class Value>
+void fill_blocks(Bits* out, std::int64_t first, std::int64_t elements, Stream stream, int threads,
+                 const Value& value) {
   const std::int64_t end = first + elements;
-  const std::int64_t end_block = (end + kElementsPerBlock - 1) / kElementsPerBlock;
+  const std::int64_t end_block = (end + kEach - 1) / kEach;
 #pragma omp parallel for num_threads(threads) if (elements > kFewElements)
-  for (std::int64_t batch = first / kElementsPerBlock; batch < end_block; batch += kBatch) {
+  for (std::int64_t batch = first / kEach; batch < end_block; batch += kBatch) {
     BlockBatch word;
     make_blocks(word, stream, batch);
     for (std::int64_t block = batch; block < std::min(batch + kBatch, end_block); ++block) {
       const auto i = static_cast<std::size_t>(block - batch);
       const PhiloxBlock random{{word[0][i], word[1][i], word[2][i], word[3][i]}};
-      std::array<Bits, kElementsPerBlock> whole;
-      for (std::uint32_t e = 0; e < kElementsPerBlock; ++e) {
-        whole[e] = table[random_bits(random, e)];
-      }
-      const std::int64_t start = block * kElementsPerBlock;
-      if (first <= start && start + kElementsPerBlock <= end) {
+      std::array<Bits, kEach> whole;
+      for (std::uint32_t e = 0; e < kEach; ++e) whole[e] = value(random, e);
+      const std::int64_t start = block * kEach;
+      if (first <= start && start + kEach <= end) {
         std::memcpy(out + start - first, whole.data(), sizeof(whole));
         continue;
       }
       // The first and the last block may be partial.
       const std::int64_t from = std::max(first - start, std::int64_t{0});
-      const std::int64_t to = std::min(end - start, kElementsPerBlock);
+      const std::int64_t to = std::min(end - start, kEach);
       std::copy(whole.data() + from, whole.data() + to, out + (start + from - first));
     }
+  }
+}
+
+// Calls use(bits) with `out` as an array of whole numbers of the format's width.
+template <class Use>
+void as_stored(void* out, Format format, const Use& use) {
+  switch (info(format).storage_bytes) {
+    case 1:
+      return use(static_cast<std::uint8_t*>(out));
+    case 2:
+      return use(static_cast<std::uint16_t*>(out));
+    case 4:
+      return use(static_cast<std::uint32_t*>(out));
+    default:
+      return use(static_cast<std::uint64_t*>(out));
   }
 }
 
@@ -177,36 +191,28 @@ std::span<const std::uint32_t> quantile_table(Format format, Fill fill) {
 
 void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
                  std::uint32_t stream, int threads, std::int64_t first) {
-  const auto as = [&]<class Bits>(Bits* bits) {
-    fill_as(bits, first, elements, stored_quantiles<Bits>(format, fill), Stream{seed, stream},
-            threads);
-  };
-  switch (info(format).storage_bytes) {
-    case 1:
-      as(static_cast<std::uint8_t*>(out));
-      break;
-    case 2:
-      as(static_cast<std::uint16_t*>(out));
-      break;
-    case 4:
-      as(static_cast<std::uint32_t*>(out));
-      break;
-    default:
-      as(static_cast<std::uint64_t*>(out));
-      break;
-  }
+  as_stored(out, format, [&]<class Bits>(Bits* bits) {
+    const std::span<const Bits> table = stored_quantiles<Bits>(format, fill);
+    fill_blocks<kElementsPerBlock>(
+        bits, first, elements, {seed, stream}, threads,
+        [&](const PhiloxBlock& block, std::uint32_t e) { return table[random_bits(block, e)]; });
+  });
 }
 
 void fill_random(void* out, std::int64_t elements, Format format, Values values, std::uint64_t seed,
                  std::uint32_t stream, int threads, std::int64_t first) {
-  const auto bytes = static_cast<std::size_t>(info(format).storage_bytes);
-#pragma omp parallel for num_threads(threads) if (elements > kFewElements)
-  for (std::int64_t i = 0; i < elements; ++i) {
-    const PhiloxBlock block =
-        random_block(seed, stream, static_cast<std::uint64_t>((first + i) / 4));
-    const std::uint64_t bits = stored_bits(format, value_of(values, block.word[i % 4]));
-    std::memcpy(static_cast<std::byte*>(out) + static_cast<std::size_t>(i) * bytes, &bits, bytes);
-  }
+  as_stored(out, format, [&]<class Bits>(Bits* bits) {
+    const auto fill = [&](const auto& bits_of) {
+      fill_blocks<4>(bits, first, elements, {seed, stream}, threads,
+                     [&](const PhiloxBlock& block, std::uint32_t e) {
+                       return static_cast<Bits>(bits_of(value_of(values, block.word[e])));
+                     });
+    };
+    if (format == Format::fp32) {  // stored_bits() rounds by steps that any format takes
+      return fill([](double x) { return std::bit_cast<std::uint32_t>(static_cast<float>(x)); });
+    }
+    fill([&](double x) { return stored_bits(format, x); });
+  });
 }
 
 void fill_random(void* out, std::int64_t elements, Format format, const RandomStream& from,

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -253,6 +254,29 @@ TEST(Random, ValuesOfAnOperandKeepTheirBounds) {
     }
     const auto largest = static_cast<double>(bound - 1);
     EXPECT_NEAR(sum / static_cast<double>(n), largest / 2, 0.01 * largest) << bound;
+  }
+}
+
+TEST(Random, ValuesOfAnOperandAreRoundedToItsFormat) {
+  constexpr std::int64_t n = 1003;
+  for (const Format format : {Format::fp64, Format::fp32, Format::tf32, Format::fp16, Format::bf16,
+                              Format::fp8_e4m3, Format::int32, Format::int8}) {
+    const auto bytes = static_cast<std::size_t>(info(format).storage_bytes);
+    const Values values = format == Format::int32 ? integers_below(77) : uniform(-3, 9);
+    for (const std::int64_t first : {0, 4, 40}) {
+      std::vector<std::byte> x(n * bytes);
+      fill_random(x.data(), n, format, values, kSeed, 3, 2, first);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto at = static_cast<std::uint64_t>(first + i);
+        const std::uint32_t word = random_block(kSeed, 3, at / 4).word[at % 4];
+        const std::uint64_t expected = stored_bits(format, value_of(values, word));
+        std::uint64_t found = 0;
+        std::memcpy(&found, x.data() + static_cast<std::size_t>(i) * bytes, bytes);
+        std::uint64_t cut = 0;
+        std::memcpy(&cut, &expected, bytes);
+        ASSERT_EQ(found, cut) << info(format).name << ' ' << i;
+      }
+    }
   }
 }
 
