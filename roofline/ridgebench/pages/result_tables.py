@@ -9,7 +9,7 @@ from ridgebench.base.units import and_more, digits, percent
 from ridgebench.data.doubts import UNSETTLED
 from ridgebench.data.judged import ABOVE_ROOF, RAISED
 from ridgebench.data.power_states import differ
-from ridgebench.data.records import Row, commit_of, date_of, named_sizes, of_a_batch
+from ridgebench.data.records import Row, commit_of, date_of, named_sizes, of_a_batch, shape_text
 from ridgebench.data.view import OPERATIONS, ORDER, View, ordered
 
 MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp
@@ -168,6 +168,21 @@ def operation_table(view: View, name: str, link: str) -> str:
     if regime not in ("", "cold"):
         raise ResultsError(f"unknown regime {regime!r}; allowed: cold, or none for the ladder")
     return _small_sizes(view, op, unit, link) if regime else _ladder(view, op, unit, link)
+
+
+def shares_table(view: View, link: str) -> str:
+    """The fastest row of each operation and format in GB/s with its share of the measured roof, the largest share first."""
+    best = {(row.op, row.format): row for row in sorted(view.points, key=_speed)}
+    rows = sorted(best.values(), key=lambda row: (-(row.fraction_of_measured_roof or 0), row.op, row.format))
+    table = [[row.op, row.technique, row.format, shape_text(row.shape), _cell(row, "GB/s", view)] for row in rows]
+    return captioned(
+        markdown_table(["operation", "technique", "format", "shape", "GB/s (share of the roof)"], table),
+        "Each operation has its fastest row.",
+        RAISED_NOTE if any(RAISED in row[-1] for row in table) else "",
+        MOVED_NOTE if any(UNSETTLED in row[-1] for row in table) else "",
+        states_note(rows),
+        f"The rates come from the run {provenance(view, link)}.",
+    )
 
 
 def _ladder(view: View, op: str, unit: str, link: str) -> str:

@@ -6,6 +6,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: matmul TFLOP/s cold -->    its sizes that were measured cold
+    <!-- table: shares @ nvidia-h200/steps -->    rate and share of the roof of each operation; of a folder within the device's
     <!-- table: steps relu GB/s bf16 naive vec16 @ nvidia-h100-80gb-hbm3 nvidia-h200 -->
                                   the steps of a ladder in this order: predicted, measured, shares
     <!-- table: times bf16 fp32 relu gelu/vec16 @ nvidia-h200 -->    times side by side
@@ -49,7 +50,7 @@ from .error_rates import simulated_table
 from .error_rates import table as gate_table
 from .fleet_error_rates import simulated_table as fleet_table
 from .ladder_tables import Source, table_over_runs
-from .result_tables import operation_table, operations_table
+from .result_tables import operation_table, operations_table, shares_table
 
 _SIGNALS = {-9: "killed"}
 _NO_RUN = "no published run"
@@ -159,6 +160,8 @@ def _content(kind: str, text: str, sources: _Sources, page: Path) -> str:
         return f"![Roofline of {markdown(view.device['model'])}]({link}/figures/{figure}.png)"
     if name == "operations":
         return operations_table(view, link)
+    if name == "shares":
+        return shares_table(view, link)
     return operation_table(view, name, link)
 
 

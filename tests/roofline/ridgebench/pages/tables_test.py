@@ -141,6 +141,21 @@ def test_cold_launches_head_the_small_sizes(project: Path) -> None:
     assert "The cells show GFLOP/s. Steady launches of `packed` may overlap. " in path.read_text()
 
 
+def test_shares_have_the_fastest_row_of_each_operation_of_a_folder_within_a_device(project: Path) -> None:
+    publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
+    folder = publish(project, "host/steps/2026-01-02-abc", "2026-01-02T00:00:00Z")
+    rows = [row for row in read_records(folder) if row["role"] == "kernel" and row["status"] == "ok"]
+    text = filled(project, "table: shares @ host/steps")
+    cells = [one.strip("| ").split(" | ") for one in text if one.startswith("| ") and "GB/s" not in one and "---" not in one]
+    assert sorted((op, format_) for op, _, format_, *_ in cells) == sorted({(row["op"], row["format"]) for row in rows})
+    for op, technique, format_, *_ in cells:
+        same = [row for row in rows if (row["op"], row["format"]) == (op, format_)]
+        assert technique == max(same, key=lambda row: row["flops_per_s"] or row["bytes_per_s"])["technique"]
+    shares = [float(one[-1].split("(~" if "~" in one[-1] else "(")[1].split("\u00a0")[0]) for one in cells if "(" in one[-1]]
+    assert shares and shares == sorted(shares, reverse=True)
+    assert any("2026-01-02" in one or "host/steps" in one for one in text)
+
+
 def test_operations_lists_what_was_verified(project: Path) -> None:
     text = filled(project, "table: operations")
     assert line(text, "relu") == "| relu | fp32, bf16 | `streaming`, `naive` | `onednn` |"
