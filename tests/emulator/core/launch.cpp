@@ -10,6 +10,7 @@
 #include "tests/emulator/core/indices.hpp"
 #include "tests/emulator/core/runtime_api.hpp"
 #include "tests/emulator/core/text.hpp"
+#include "tests/emulator/core/watched_memory.hpp"
 #include "tests/emulator/core/work.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/hopper/cluster.hpp"
@@ -114,6 +115,7 @@ void Launch::run(const std::function<void()>& thread) const {
   gridDim = grid_;
   blockDim = block_;
   const Watch watch;
+  const WatchedLaunch watched;
   const Work work{.kernel = kernel_,
                   .thread = thread,
                   .grid = grid_,
@@ -125,6 +127,7 @@ void Launch::run(const std::function<void()>& thread) const {
   const std::size_t clusters = std::size_t{grid_.x} * grid_.y * grid_.z / cluster_;
   for (std::size_t i = 0; i < clusters; ++i) {
     const std::size_t b = work.ordered(i, clusters) * cluster_;
+    WatchedLaunch::begin(cluster_);
     Cluster cluster(
         work, {static_cast<unsigned>(b % grid_.x), static_cast<unsigned>(b / grid_.x % grid_.y),
                static_cast<unsigned>(b / grid_.x / grid_.y)});
