@@ -1,7 +1,8 @@
 // Cross-entropy and its gradient in two passes over each row: one for the maximum and the sum of
 // exponentials together, and one that writes the gradient (kernels/common/cpu/rows.hpp). The
 // exponential is a polynomial for whole vectors. A row that stays in a cache comes from memory
-// once: the limit is memory bandwidth, that of a copy.
+// once. The limit of few threads is arithmetic, as for softmax/online, and that of many threads is
+// memory bandwidth, that of a copy.
 #include <cmath>
 
 #include "kernels/common/cpu/convert.hpp"
@@ -22,12 +23,13 @@ float cross_entropy_row(const T* x, std::int64_t label, T* dx, std::int64_t n, f
   const cpu::MaxAndSum row = cpu::max_and_sum(x, n);
   const float scale = of_row / row.sum;
   const float logit = cpu::widen(x[label]) - row.max;
-  cpu::map_strips(x, dx, n, streaming, [&](float* strip, std::int64_t first, std::int64_t count) {
-    cpu::exponentials(strip, count, row.max);
+  cpu::map_strips(x, dx, n, streaming,
+                  [&](const float* strip, float* out, std::int64_t first, std::int64_t count) {
+                    cpu::exponentials(strip, out, count, row.max);
 #pragma omp simd
-    for (std::int64_t j = 0; j < count; ++j) strip[j] *= scale;
-    if (label >= first && label < first + count) strip[label - first] -= of_row;
-  });
+                    for (std::int64_t j = 0; j < count; ++j) out[j] *= scale;
+                    if (label >= first && label < first + count) out[label - first] -= of_row;
+                  });
   return std::log(row.sum) - logit;
 }
 

@@ -1,6 +1,6 @@
-// RMSNorm row by row in whole vectors (kernels/common/cpu/rows.hpp): several running sums of
-// squares at once, then the products. A row stays in a cache between the passes, and so does w. The
-// limit is memory bandwidth, that of a copy.
+// RMSNorm row by row in whole vectors: several running sums of squares at once
+// (kernels/common/cpu/dot.hpp), then the products (kernels/common/cpu/rows.hpp). A row stays in a
+// cache between the passes, and so does w. The limit is memory bandwidth, that of a copy.
 #include <array>
 #include <cmath>
 
@@ -10,6 +10,7 @@
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
+#include "kernels/common/cpu/dot.hpp"
 #include "kernels/common/cpu/rows.hpp"
 
 namespace ridgebench {
@@ -17,18 +18,14 @@ namespace {
 
 template <class T>
 void rmsnorm_row(const T* x, const T* w, T* y, std::int64_t n, float eps, bool streaming) {
-  float sum = 0;
-  cpu::for_each_strip(x, n, [&](const float* strip, std::int64_t /*first*/, std::int64_t count) {
-    sum += cpu::sum_of_products(strip, strip, count);
-  });
-  const float scale = 1 / std::sqrt(sum / static_cast<float>(n) + eps);
-  std::array<float, cpu::kStrip> weights;
-  cpu::map_strips(x, y, n, streaming, [&](float* strip, std::int64_t first, std::int64_t count) {
-    cpu::widen_row(w + first, weights.data(), count);
-    const float* weight = weights.data();
+  const float scale = 1 / std::sqrt(cpu::dot(x, x, n) / static_cast<float>(n) + eps);
+  alignas(64) std::array<float, cpu::kStrip> buffer;
+  cpu::map_strips(x, y, n, streaming,
+                  [&](const float* strip, float* out, std::int64_t first, std::int64_t count) {
+                    const float* weight = cpu::widened_row(w + first, buffer.data(), count);
 #pragma omp simd
-    for (std::int64_t j = 0; j < count; ++j) strip[j] = strip[j] * scale * weight[j];
-  });
+                    for (std::int64_t j = 0; j < count; ++j) out[j] = strip[j] * scale * weight[j];
+                  });
 }
 
 template <class T>

@@ -14,26 +14,28 @@
 namespace ridgebench {
 namespace {
 
-// Rotates `count` pairs in place.
-[[gnu::always_inline]] inline void rotate(float* first, float* second, const float* cosines,
-                                          const float* sines, std::int64_t count) {
+// Rotates the pairs (x1[i], x2[i]) into (y1[i], y2[i]), i < count.
+[[gnu::always_inline]] inline void rotate(const float* x1, const float* x2, const float* cosines,
+                                          const float* sines, float* y1, float* y2,
+                                          std::int64_t count) {
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) {
-    const float x = first[i];
-    first[i] = x * cosines[i] - second[i] * sines[i];
-    second[i] = second[i] * cosines[i] + x * sines[i];
+    y1[i] = x1[i] * cosines[i] - x2[i] * sines[i];
+    y2[i] = x2[i] * cosines[i] + x1[i] * sines[i];
   }
 }
 
 template <class T>
 void rotate_head(const T* x, const float* angles, T* y, std::int64_t half, bool streaming) {
+  alignas(64) std::array<float, cpu::kStrip> buffer;
   alignas(64) std::array<float, cpu::kStrip> second;
-  cpu::map_strips(x, y, half, streaming, [&](float* first, std::int64_t begin, std::int64_t count) {
-    const std::int64_t other = half + begin;
-    cpu::widen_row(x + other, second.data(), count);
-    rotate(first, second.data(), angles + begin, angles + other, count);
-    cpu::write_row(second.data(), y + other, count, streaming);
-  });
+  cpu::map_strips(x, y, half, streaming,
+                  [&](const float* strip, float* first, std::int64_t begin, std::int64_t count) {
+                    const std::int64_t other = half + begin;
+                    const float* const x2 = cpu::widened_row(x + other, buffer.data(), count);
+                    rotate(strip, x2, angles + begin, angles + other, first, second.data(), count);
+                    cpu::write_row(second.data(), y + other, count, streaming);
+                  });
 }
 
 template <class T>
