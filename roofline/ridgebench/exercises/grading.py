@@ -16,12 +16,12 @@ _TOLERANCE = 0.02  # of the right number: an answer of two or three digits
 _LINE = re.compile(r"(\d{1,4})\s*[:.)]\s*(.*)")
 _NUMBER = re.compile(r"([+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*)")
 _UNITS = {
-    "B": BYTES,
+    "B": BYTES | {unit.lower(): scale for unit, scale in BYTES.items()},  # a question about bytes does not mean bits by gb
     # The tables of importers have no plural, because a tool's GFLOPS is a rate.
     "FLOP": FLOPS | {f"{unit}s": scale for unit, scale in FLOPS.items() if unit.endswith("flop")},
     "s": TIMES | {"min": 60.0, "h": 3600.0},
     "days": {"day": 1.0, "days": 1.0, "d": 1.0},
-    "FLOP/B": {f"{work}/{data}": 1.0 for work in ("flop", "flops") for data in ("b", "byte", "bytes")},
+    "FLOP/B": {f"{work}/{data}": 1.0 for work in ("flop", "flops") for data in ("b", "B", "byte", "bytes")},
     "": {"%": 0.01},
 }
 

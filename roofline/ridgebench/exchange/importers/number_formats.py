@@ -19,6 +19,12 @@ _PART = "(?:tf32|bf16|f16|f32|f64|e4m3|e5m2|i8|i32)"
 _XMMA = re.compile(rf"_{_PART}{{2}}_({_PART}){_PART}_{_PART}(?![a-z0-9])")
 # The instruction m16n8k8 with sums in fp32 multiplies tf32 unless the name has another format: s1688gemm_f16.
 _TF32 = re.compile("s1688(tf32)?gemm(?![a-z0-9])")
+# Kernels of cuBLAS 12.8 and newer: nvjet_tst_128x256..., nvjet_sm100_qqtst_..., nvjet_sm90_sss_tf32_... The letters are the types of A, of B
+# where there are five of them, of C, of the sums, and of D. libcublasLt.so.13 of CUDA 13.0 has the list of them: bii, bsb, hss, tss, sss_tf32,
+# qqtst, qrtsr, oosss, ...; the pairs of q and r with each result are those of E4M3 and E5M2 in the documentation of cublasLtMatmul().
+_NVJET = re.compile("(?<![a-z0-9])nvjet_(?:sm[0-9]+[a-z]?_)?([a-z]+)(_tf32)?(?![a-z0-9])")
+_NVJET_INPUTS = {"t": "bf16", "h": "fp16", "q": "fp8_e4m3", "r": "fp8_e5m2"}
+_NVJET_CODES = {"sss_tf32": "tf32", "bii": "int8", "bsb": "int8"}
 _SUMS = {"fp64": "fp64", "int8": "int32"}
 
 
@@ -45,12 +51,20 @@ def find(text: str) -> Optional[str]:
     return "x".join(dict.fromkeys(parts)) if known else None
 
 
+def _of_nvjet(code: str) -> Optional[str]:
+    """The format in which a kernel nvjet_* multiplies, by its letters. sss without tf32 may emulate fp32, and o has 4 bits: both have none."""
+    inputs = [_NVJET_INPUTS.get(letter, "") for letter in (code[:2] if len(code) == 5 else code[:1])]
+    return _NVJET_CODES.get(code) or (find("x".join(dict.fromkeys(inputs))) if len(code) in (3, 5) else None)
+
+
 def of_name(name: str) -> Optional[str]:
     """The format that the name of a kernel or a benchmark states: gemm_bf16, BM_Sum<float>/8, add(const double*, int).
 
     None if it states none or several. `float`, `double` and `half` count as types only: a kernel may be double-buffered.
     """
     lower = name.lower()
+    if jet := _NVJET.search(lower):
+        return _of_nvjet("".join(jet.groups("")))
     if product := _XMMA.search(lower):
         return find(product[1])
     words = [word for word in re.split(r"[^a-z0-9]+", lower) if word in _STATED]
@@ -60,9 +74,14 @@ def of_name(name: str) -> Optional[str]:
 
 
 def multiplied(stored: Optional[str], kernel: str) -> Optional[str]:
-    """The format in which a kernel multiplies: that of the tensors, but a kernel whose name says tf32 multiplies floats in it."""
+    """The format in which a kernel multiplies: that of the tensors, but a kernel whose name says tf32 multiplies floats in it.
+
+    None for other kernels nvjet_* on floats: their names do not say how they multiply.
+    """
     named = of_name(kernel)
-    return named if named == "tf32" and stored and find(stored) == "fp32" else stored or named
+    if stored and find(stored) == "fp32" and (named == "tf32" or "nvjet_" in kernel.lower()):
+        return named if named == "tf32" else None
+    return stored or named
 
 
 def width(text: Optional[str]) -> Optional[int]:

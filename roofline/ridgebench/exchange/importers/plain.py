@@ -14,7 +14,7 @@ from ridgebench.base.text import quoted
 from . import tables
 from .mapping import shape
 from .point import Imported, Point, bad, number, shape_of, time, work
-from .units import BYTES, FLOPS, RATES, TIMES, find, scale, si
+from .units import BYTES, FLOPS, RATES, TIMES, as_bytes, find, scale, si
 
 _QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
 _UNITS = TIMES | BYTES | FLOPS | RATES
@@ -76,9 +76,9 @@ def _unit_of(column: str, table: dict[str, float]) -> str:
     if match := _UNIT.search(column):
         return match[1]
     words = [word for word in re.split(r"[\s_]+", column) if len(word) > 1 or word == "s"]  # time_b may be the time of a variant
-    if words and find(_UNITS, words[-1]) is not None:
+    if words and find(_UNITS, as_bytes(words[-1])) is not None:
         return words[-1]
-    return next((word for word in reversed(words) if find(table | RATES, word) is not None), "")
+    return next((word for word in reversed(words) if find(table | RATES, as_bytes(word)) is not None), "")
 
 
 def _unit(kind: str, stated: str, column: str, origin: str) -> str:
@@ -89,7 +89,10 @@ def _unit(kind: str, stated: str, column: str, origin: str) -> str:
         own = own[:-1]
         if not stated:
             raise bad(origin, f"column {column!r} may hold work or a rate; --columns {quoted(f'{kind}_{own}={column}')} says that it holds work")
-    if find(table, own) is None and find(_UNITS, own) is not None:
+    clear = as_bytes(own)
+    if clear != own and not stated and find(table, clear) is not None:
+        raise bad(origin, f"column {column!r} may be in bits or bytes; --columns {quoted(f'{kind}_{clear}={column}')} says that it is in bytes")
+    if find(table, clear) is None and find(_UNITS, clear) is not None:
         raise bad(origin, f"column {column!r} is in {own}; allowed for {kind}: {', '.join(list(table)[:12])}, ..., of a launch")
     if stated and find(table, own) not in (None, scale(table, stated, origin, kind)):
         raise bad(origin, f"column {column!r} is in {own}, and --columns says {stated}; allowed: one unit")
@@ -113,16 +116,14 @@ def load(path: Path, names: Optional[dict[str, str]] = None) -> Imported:
     """`names`: of the columns that are read, as named_columns() returns them; None: all, by their own names."""
     imported = Imported([])
     header, lines = tables.lines(path, imported, distinct=True)
-    if names is None:
-        if "name" not in header:
-            raise bad(f"{path}:1", f"column 'name' is missing; there are {', '.join(header)[:200]}; --columns name=COLUMN says which it is")
-    else:
-        shown = _renamed(header, names, f"{path}:1")
-        lines = [line._replace(cells={name: line.cells[column] for name, column in zip(shown, header) if name}) for line in lines]
-        header = [name for name in shown if name]
-        tables.check_header(header, ("name",), f"{path}:1")
+    if names is None and "name" not in header:
+        raise bad(f"{path}:1", f"column 'name' is missing; there are {', '.join(header)[:200]}; --columns name=COLUMN says which it is")
+    shown = header if names is None else _renamed(header, names, f"{path}:1")
+    whole, header = header, [name for name in shown if name]
+    tables.check_header(header, ("name",), f"{path}:1")
     columns = _quantities(header, f"{path}:1")
-    for cells, origin in lines:
+    for line, origin in lines:
+        cells = {name: line[column] for name, column in zip(shown, whole) if name}
         with imported.row():
             values = {}
             for kind, (column, factor) in columns.items():
@@ -134,5 +135,6 @@ def load(path: Path, names: Optional[dict[str, str]] = None) -> Imported:
             imported.points.append(Point(
                 origin, cells["name"], [values["time"]], flops=values.get("flops"), bytes=values.get("bytes"),
                 operation=cells.get("operation") or None, technique=cells.get("technique") or None,
-                format=cells.get("format") or None, shape=_dimensions(cells, origin)))
+                format=cells.get("format") or None, shape=_dimensions(cells, origin),
+                unread={column: line[column] for name, column in zip(shown, whole) if not name}))
     return imported

@@ -33,6 +33,7 @@ class Point:
     format: Optional[str] = None
     shape: dict[str, Any] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)  # settings that the id has only if points of one id differ in them
+    unread: dict[str, str] = field(default_factory=dict)  # cells of columns that --columns leaves out
     regime: str = "steady"
     device: int = 0
 

@@ -16,7 +16,7 @@ from ridgebench.data.records import schema_of, shape_text
 
 from . import number_formats
 from .known_work import complete, hold_rates
-from .point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
+from .point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, size, time
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
 COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones
@@ -101,6 +101,21 @@ def _whole_point(point: Point, default_format: Optional[str]) -> None:
     hold_rates(point)
 
 
+def _remedy(same: list[Point]) -> str:
+    """The way to distinguish points of one id, as far as there is one."""
+    if len({point.name for point in same}) == len(same):
+        return "technique or shape in the file of --map distinguish them"
+    values = {column: {point.unread[column] for point in same} for column in same[0].unread}
+    differing = sorted((column for column in values if len(values[column]) > 1), key=lambda column: -len(values[column]))
+    if not differing:
+        return "allowed: one row of a name and shape"
+    column, letters = differing[0], f"{differing[0][0].lower()}tijxyz"
+    free = [letter for letter in letters if re.fullmatch("[a-z]", letter) and letter not in same[0].shape]
+    is_size = all(size(value) for value in values[column]) and len(values[column]) == len(same)
+    remedy = f"--columns {quoted(f'{free[0]}={column}')} distinguishes them" if free and is_size else "allowed: a name for each of them"
+    return f"they differ in {', '.join(map(quoted, differing[:3]))}, which --columns leaves out; {remedy}"
+
+
 def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:
     """A record per point. A point that is not whole is left out, and so are all points that have one id."""
     whole: list[Point] = []
@@ -120,9 +135,7 @@ def records(imported: Imported, tool: str, backend: str, default_format: Optiona
         made.setdefault(clean(_identity(point, backend)["id"]), []).append(point)
     for name, same in made.items():
         if len(same) > 1:
-            by_map = len({point.name for point in same}) == len(same)
-            remedy = "technique or shape in the file of --map distinguish them" if by_map else "allowed: one row of a name and shape"
-            imported.left_out += [f"{point.origin}: {name} comes {len(same)} times; {remedy}" for point in same]
+            imported.left_out += [f"{point.origin}: {name} comes {len(same)} times; {_remedy(same)}" for point in same]
     return [clean(_record(same[0], tool, backend)) for same in made.values() if len(same) == 1]
 
 

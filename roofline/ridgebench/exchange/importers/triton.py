@@ -27,7 +27,7 @@ def _point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str)
     shown = " ".join([name, *(f"{key}={size}" for key, size in sizes.items())])
     found = Point(origin, shown, [], technique=name, shape=shape_of({k: _whole(v) for k, v in sizes.items()}))
     amount = number(value, origin, name)
-    if unit in TIMES or unit.lower() in TIMES:
+    if find(TIMES, unit) is not None:
         found.times_s = [time(si(amount, scale(TIMES, unit, origin, name)), origin, name)]
         return found
     kind, factor = scale(RATES | dict.fromkeys(TIMES), unit, origin, f"{name}; --unit states another")

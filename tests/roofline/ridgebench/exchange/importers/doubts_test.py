@@ -210,3 +210,21 @@ def test_rows_without_a_difference_are_left_out(tmp_path, capsys):
     (tmp_path / "file").write_text(json.dumps([llama(), llama(test_time="later", avg_ns=2 * 10**8, avg_ts=2560)]))
     assert main(["import", "llama-bench", str(tmp_path / "file"), "-o", str(tmp_path / "out"), "--format", "fp16"]) == 2
     assert "comes 2 times; allowed: one row of a name and shape" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("rows", "columns", "why"), [
+    ("a,1,8,1,cub\na,2,8,2,cub\n", "", "they differ in 'threads', which --columns leaves out; --columns 't=threads' distinguishes them"),
+    ("a,1,8,1,cub\na,2,8,1,own\n", "", "they differ in 'by', which --columns leaves out; allowed: a name for each of them\n"),
+    ("a,1,8,1,cub\na,2,8,2,own\na,2,8,2,cub\n", "", "they differ in 'threads', 'by', which --columns leaves out; allowed: a name for"),
+    ("a,1,8,1,cub\na,2,8,2,cub\n", "t=one", "they differ in 'threads', which --columns leaves out; --columns 'i=threads' distinguishes"),
+    ("a,1,8,1,cub\na,2,8,1,cub\n", "", "external/a/fp32/m:8/steady@cpu comes 2 times; allowed: one row of a name and shape\n"),
+])
+def test_rows_that_differ_in_a_column_that_is_left_out_are_counted_and_named(tmp_path, capsys, rows, columns, why):
+    (tmp_path / "t.csv").write_text("k,us,m,threads,by,one\n" + "".join(f"{row},1\n" for row in f"{rows}b,3,8,1,cub\n".splitlines()))
+    words = ["import", "csv", str(tmp_path / "t.csv"), "--format", "fp32", "--columns", "name=k", "time=us", "m=m", *columns.split()]
+    assert main([*words, "-o", str(tmp_path / "1")]) == 0
+    said, count = capsys.readouterr(), rows.count("\n")
+    assert why in said.err and said.out.startswith("1 point in ") and said.out.endswith(f"; {count} rows left out\n")
+    if "distinguishes" in why:
+        assert main([*words, why.split("'")[3], "-o", str(tmp_path / "2")]) == 0
+        assert capsys.readouterr().out.startswith("3 points in ")

@@ -112,11 +112,42 @@ def test_triton(tmp_path, capsys):
     assert len(found) == 3 and "cuBLAS" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("unit", "per_s"), [("GB/s", 1e9), ("gb/s", 1e9), ("GBps", 1e9), ("Gb/s", 1e9 / 8), ("Gbps", 1e9 / 8), ("Mibit/s", None),
-                                             ("Gbit/s", 1e9 / 8), ("Gib/s", 2**30 / 8), ("MiB/s", 2**20), ("mib/s", 2**20)])  # fmt: skip
+@pytest.mark.parametrize(("unit", "per_s"), [
+    ("GB/s", 1e9), ("gB/s", 1e9), ("GB/S", 1e9), ("kB/s", 1e3), ("KB/sec", 1e3), ("B/s", 1), ("GBps", 1e9), ("GBPS", 1e9), ("gbyte/s", 1e9),
+    ("Gbyte/second", 1e9), ("GIB/s", 2**30), ("MiB/s", 2**20), ("Gb/s", 1e9 / 8), ("Gbps", 1e9 / 8), ("Gbit/s", 1e9 / 8), ("gbit/s", 1e9 / 8),
+    ("Kb/s", 125), ("bit/s", 1 / 8), ("Mibit/s", 2**20 / 8), ("Gib/s", 2**30 / 8), ("gb/s", None), ("gbps", None), ("mib/s", None), ("kb/s", None),
+    ("b/s", None), ("GB", None)])  # fmt: skip
 def test_a_bit_is_an_eighth_of_a_byte(unit, per_s):
     found = units.find(units.RATES, unit)
     assert found == (per_s and ("bytes", per_s))
+
+
+def test_small_letters_that_may_mean_bits_or_bytes_need_an_option(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("N,Triton (gb/s)\n64,2\n")
+    words = ("triton", tmp_path / "t.csv", "--format", "fp32", "--map", FILES / "points_triton.toml")
+    assert main(["import", *map(str, words), "-o", str(tmp_path / "1")]) == 2
+    assert "unit 'gb/s' may mean bits or bytes, of Triton; --unit states another; allowed: GB/s, Gbit/s" in capsys.readouterr().err
+    (tmp_path / "map.toml").write_text('[[point]]\nname = "."\nbytes = "8*N"\n')
+    for unit, time_s in (("GB/s", 512 / 2e9), ("Gbit/s", 512 * 8 / 2e9)):
+        (row,) = read(tmp_path / unit[:2], *words[:-1], tmp_path / "map.toml", "--unit", unit).values()
+        assert row["time_median_s"] == pytest.approx(time_s)
+
+
+@pytest.mark.parametrize(("columns", "moved", "message"), [
+    ("bytes=moved gb", None, "column 'moved gb' may be in bits or bytes; --columns 'bytes_GB=moved gb' says that it is in bytes"),
+    ("bytes_mb=moved gb", None, "unit 'mb' may mean bits or bytes, of bytes; allowed: MB, Mbit"),
+    ("bytes_GB=moved gb", 0.5e9, ""), ("bytes_Gbit=moved gb", 0.5e9 / 8, ""),
+    ("bytes_GB=rate gb/s", None, "column 'rate gb/s' is in gb/s; allowed for bytes"),
+    ("flops=moved gb", None, "column 'moved gb' is in gb; allowed for flops"),
+])
+def test_a_column_whose_letters_may_mean_bits_or_bytes(tmp_path, capsys, columns, moved, message):
+    (tmp_path / "t.csv").write_text("name,time_us,moved gb,rate gb/s\ngemm_fp16,12.5,0.5,1\n")
+    words = ("csv", tmp_path / "t.csv", "--columns", "name=name", "time=time_us", columns)
+    if moved is None:
+        assert main(["import", *map(str, words), "-o", str(tmp_path / "out")]) == 2
+        assert message in capsys.readouterr().err
+        return
+    assert [row["bytes"] for row in read(tmp_path, *words).values()] == [moved]
 
 
 @pytest.mark.parametrize(("text", "name"), [
@@ -235,6 +266,11 @@ def test_a_column_is_in_the_unit_that_its_name_states(tmp_path, capsys, header, 
     ("cast(float const*)", "fp32"), ("conv<e4m3>", "fp8_e4m3"), ("a_fp16_b_fp16", "fp16"),
     ("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n_tilesize128x128x16", "tf32"), ("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n", "tf32"),
     ("sm90_xmma_gemm_f16f16_f16f32_f32_tn_n", "fp16"), ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_simt", "fp32"),
+    ("nvjet_sss_tf32_128x256_TNT", "tf32"), ("nvjet_sm90_sss_tf32_128x256_64x4_1x2_h_bz_coopA_NNT", "tf32"), ("nvjet_sss_128x256_TNT", None),
+    ("nvjet_hsh_96x128_64x7_2x1_v_bz_TNN", "fp16"), ("nvjet_sm100_tst_64x32_64x16_2x1_2cta_v_bz_TNT", "bf16"), ("nvjet_tss_8x64_v_TNT", "bf16"),
+    ("nvjet_qqtst_128x160_128x6_2x1_v_bz_coopA_algo2_TNN", "fp8_e4m3"), ("nvjet_sm90_qrtsr_64x64_NNT Grid Size=8", "fp8_e4m3xfp8_e5m2"),
+    ("nvjet_bii_64x64_TNT", "int8"), ("nvjet_bss_64x64_TNT", None), ("nvjet_sm100_ootst_256x128_128x4_Avec16UE4M3_TNT", None),
+    ("nvjet_sm120_tst_mma_64x64x128_3_32x32x128_tmaAB_bz_TNNN", "bf16"), ("nvjet_new_bf16", None), ("test_nvjet_bf16", "bf16"),
     ("sm89_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n", "fp8_e4m3"), ("sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwc", "tf32"),
     ("cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4", "tf32"), ("cutlass_80_tensorop_s1688tf32gemm_256x128_nn", "tf32"),
     ("cutlass_75_tensorop_s1688gemm_f16_256x128_nn", "fp16"), ("cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128", "bf16"),

@@ -118,13 +118,24 @@ def test_a_view_with_gaps_has_no_bytes(tmp_path, strides, op):
 
 @pytest.mark.parametrize(("name", "stated"), [
     ("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n_tilesize128x128x16", "tf32"), ("cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4", "tf32"),
-    ("ampere_sgemm_128x64_nn", "fp32"), ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_simt", "fp32")])
+    ("nvjet_sm90_sss_tf32_128x256_64x4_2x1_v_bz_NNT", "tf32"), ("ampere_sgemm_128x64_nn", "fp32"), ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_simt", "fp32")])
 def test_a_product_of_floats_has_the_format_of_its_kernel(tmp_path, name, stated):
     one = operation([[8, 4], [4, 6]], [[4, 1], [6, 1]])
     one["args"]["Input type"] = ["float", "float"]
     path = tmp_path / "t.json"
     path.write_text(trace([one, kernel(name)]))
     assert [row["format"] for row in read_rows(tmp_path, path)] == [stated]
+
+
+def test_a_product_of_floats_by_a_kernel_that_hides_its_format_needs_an_option(tmp_path, capsys):
+    one = operation([[8, 4], [4, 6]], [[4, 1], [6, 1]])
+    one["args"]["Input type"] = ["float", "float"]
+    path = tmp_path / "t.json"
+    path.write_text(trace([one, kernel("nvjet_sss_128x256_64x4_2x1_v_bz_NNT")]))
+    assert main(["import", "torch-profiler", str(path), "-o", str(tmp_path / "none")]) == 2
+    assert "the format of 'nvjet_sss_128x256_64x4_2x1_v_bz_NNT aten::mm' is unknown; --format or the file of --map" in capsys.readouterr().err
+    (row,) = read(tmp_path, "torch-profiler", path, "--format", "tf32").values()
+    assert (row["op"], row["format"]) == ("matmul", "tf32")
 
 
 def test_a_kernel_of_several_operations_is_one_point(tmp_path):
