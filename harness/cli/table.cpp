@@ -58,11 +58,11 @@ struct Row {
 
 // Flags by how much they take from a row's number, worst first. A flag that is not listed comes
 // before all of these.
-constexpr std::array<std::string_view, 16> kFlags{
-    "injected_work",   "cpu_throttled",   "inherited_cap", "library_held_back",
-    "few_samples",     "drift",           "bimodal",       "short_rotation",
-    "below_one_wave",  "served_by_cache", "few_probes",    "zero_inputs",
-    "claim_unchecked", "storage_format",  "unbounded",     "no_flops"};
+constexpr std::array<std::string_view, 18> kFlags{
+    "injected_work",   "cpu_throttled", "inherited_cap", "library_held_back", "fixed_answer",
+    "few_samples",     "drift",         "bimodal",       "short_rotation",    "below_one_wave",
+    "served_by_cache", "few_probes",    "fixed_inputs",  "zero_inputs",       "claim_unchecked",
+    "storage_format",  "unbounded",     "no_flops"};
 
 // The one flag that the table shows; the record has all.
 std::string flag_that_matters(const std::vector<std::string>& flags) {

@@ -125,6 +125,7 @@ void Measurer::run_phases(Record& record, const Case& c, const Problem& problem,
   }
   judge_samples(record, bound, samples);
   if (probes.few()) record.flags.emplace_back(kFewProbes);
+  if (probes.fixed_answer()) record.flags.emplace_back(kFixedAnswer);
   if (record.time) doubt_time(record, seen_s(bound.rotation()));
 }
 

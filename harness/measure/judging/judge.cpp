@@ -131,6 +131,14 @@ Physics physics_of(const Case& c, const Declared& declared, const Record& record
   return physics;
 }
 
+// True if a launch reads more than its operands. The harness has no buffer for that, and no probe
+// varies it.
+bool reads_more(const Case& c) {
+  Operation without = *c.operation;
+  without.traffic = nullptr;
+  return bytes(*c.operation, c.shape, c.format) > bytes(without, c.shape, c.format);
+}
+
 // Records the limit of a kernel and the share of that limit that the kernel reaches.
 void compare_with_roofs(Record& record, const Case& c, const Problem& problem, const Timed& timed,
                         const Roofs& roofs) {
@@ -147,6 +155,7 @@ void compare_with_roofs(Record& record, const Case& c, const Problem& problem, c
   if (!record.fraction_of_measured_roof) record.flags.emplace_back(kUnbounded);
   // FLOPs that nobody stated are no FLOPs. The suite's operations without any are copies.
   if (c.implementation->of_user() && timed.work.flops == 0) record.flags.emplace_back("no_flops");
+  if (c.implementation->of_user() && reads_more(c)) record.flags.emplace_back("fixed_inputs");
 }
 
 }  // namespace

@@ -7,6 +7,8 @@ namespace ridgebench {
 namespace {
 
 constexpr double kUnits = 4;
+// Share of an output's elements up to which new inputs moved hardly any.
+constexpr double kHardlyAny = 0.1;
 // One thread is faster for up to that many elements than a team that starts.
 constexpr std::size_t kFewKept = 1 << 14;
 
@@ -91,6 +93,21 @@ bool KeptBits::most_moved(std::span<const Expected> of_new,
     }
   }
   return 2 * kept > changed;
+}
+
+std::vector<bool> KeptBits::moved_outputs(std::span<const Expected> of_new,
+                                          std::span<const Expected> of_old) const {
+  std::vector<double> margin(outputs_.size());  // elements that moved, less a tenth of all
+  for (const Part& part : parts_) {
+    const auto& [format, rounding] = outputs_[part.output];
+    for (std::size_t i = part.first; i < part.first + part.count; ++i) {
+      margin[part.output] += moved(of_new[i], of_old[i], info(format), rounding) ? 1 : 0;
+    }
+    margin[part.output] -= kHardlyAny * static_cast<double>(part.count);
+  }
+  std::vector<bool> found(outputs_.size());
+  for (std::size_t i = 0; i < found.size(); ++i) found[i] = margin[i] > 0;
+  return found;
 }
 
 }  // namespace ridgebench

@@ -28,6 +28,11 @@ class KeptBits {
   [[nodiscard]] bool most_moved(std::span<const Expected> of_new,
                                 std::span<const Expected> of_old) const;
 
+  // For each output, true if more than a tenth of its elements moved by that rule. If it is false,
+  // an answer to the old inputs would hardly be wrong for the new ones.
+  [[nodiscard]] std::vector<bool> moved_outputs(std::span<const Expected> of_new,
+                                                std::span<const Expected> of_old) const;
+
  private:
   struct RoundedOutput {
     Format format;

@@ -22,6 +22,9 @@ namespace ridgebench {
 inline constexpr double kProbe_s = 1e-3;
 // The flag of a case whose reference is too expensive for all of its probes.
 inline constexpr const char* kFewProbes = "few_probes";
+// The flag of a case with an output whose reference hardly moves when all inputs of a probe are
+// new.
+inline constexpr const char* kFixedAnswer = "fixed_answer";
 
 // Why a case is wrong whose kernel works in a thread, or in another stream.
 inline constexpr const char* kWorkGoesOn =
@@ -66,6 +69,10 @@ class Probes {
     return found_.compared < static_cast<std::int64_t>(std::max(least, wanted_));
   }
 
+  // True of a user's kernel if check() compared fresh probes, and in none of them the reference of
+  // some output moved: a kernel that keeps this output passes.
+  [[nodiscard]] bool fixed_answer() const { return std::ranges::count(moved_, false) > 0; }
+
  private:
   struct Probe {
     std::unique_ptr<NewInputs> inputs;
@@ -98,6 +105,9 @@ class Probes {
   // the values that they hold: a kernel that returns where it finds its answer does so here.
   void time_old_inputs(const Launcher& launcher);
   std::optional<std::string> check_one(const Probe& probe, Verification& result);
+  // True if a comparison with the references of the old inputs may show that further outputs move.
+  [[nodiscard]] bool may_be_fixed(const Probe& probe) const;
+  void note_moved(const std::vector<bool>& outputs);
 
   Device* device_;
   Buffers* buffers_;
@@ -112,6 +122,7 @@ class Probes {
   bool comparing_times_ = false;
   std::vector<Probe> taken_;
   Probed found_;
+  std::vector<bool> moved_;  // by output, in any fresh probe; empty before the first comparison
   std::vector<HostBuffer>* input_copies_;
   std::vector<HostBuffer> saved_;  // old inputs while a probe has replaced them
   std::vector<HostBuffer> old_outputs_;

@@ -48,6 +48,13 @@ constexpr std::array kFlagCauses{
     FlagCause{"few_probes", CauseOf::measurement,
               "the reference is too expensive for all probes: a kernel that keeps answers may pass",
               "a smaller shape"},
+    FlagCause{
+        "fixed_answer", CauseOf::measurement,
+        "new inputs moved hardly any element of an output: a kernel that keeps answers passes",
+        "inputs on which every output depends, or another size"},
+    FlagCause{"fixed_inputs", CauseOf::measurement,
+              "inputs besides the operands never changed: a kernel may keep what it makes of them",
+              "operands of the harness in their place, or random inputs in the workload"},
     FlagCause{"below_one_wave", CauseOf::kernel,
               "the largest kernel has fewer thread blocks than nine tenths of the multiprocessors",
               "a larger shape, smaller tiles, or a technique that splits k"},

@@ -90,6 +90,10 @@ def main(arguments: list[str]) -> int:
     if other := other_count(definition, definition.sizes(workloads[0].axes)):
         print(one_line(f"import: note: flops of {definition.name} are {other[0]:g} at its first workload, and the suite counts {other[1]:g} "
                        f"for {definition.op_type}"), file=sys.stderr)
+    from ridgebench.problems.problem import open_problem
+
+    if fixed := open_problem(folder).fixed_note:
+        print(one_line(f"import: note: {fixed}"), file=sys.stderr)
     work = f"FLOPs {flops}" if flops else "FLOPs unknown: its rows have the roof of the memory only"
     print(one_line(f"operation {name_of(definition.name)} in {folder}; {counted(len(workloads), 'workload')}; {work}"))
     return OK

@@ -14,6 +14,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 from ridgebench.base.arithmetic import evaluate
 from ridgebench.base.files import ResultsError
+from ridgebench.base.text import quoted
 from ridgebench.kernels.operation import Kernel, Operation, kernel, operation
 from ridgebench.kernels.signature import Values, uniform
 from ridgebench.problems.definition import FORMATS, WORKLOAD, Definition, Tensor, name_of, read_definition
@@ -64,6 +65,13 @@ class Problem:
         """The inputs that workloads state, so that the harness does not fill them."""
         names = {name for workload in self.workloads for name in workload.fixed}
         return [tensor for tensor in self.definition.inputs if tensor.name in names]
+
+    @property
+    def fixed_note(self) -> str:
+        """Names the tensors that no probe varies, because a solution gets the same ones in each launch; empty without any."""
+        names = ", ".join(tensor.name for tensor in self.fixed)
+        return names and (f"fixed by the workloads: {names}; no probe varies them, so that a solution may keep what it makes of them, and "
+                          "its rows have the flag fixed_inputs")
 
     @cached_property
     def filled(self) -> list[Tensor]:
@@ -186,6 +194,10 @@ def open_problem(folder: Path) -> Problem:
     if not found.filled:
         raise ResultsError(f"{folder}: every input is fixed, so that a solution could keep its answers; allowed: a workload with a "
                            "random input")
+    for tensor in found.fixed:
+        if random := [workload.uuid for workload in found.workloads if tensor.name not in workload.fixed]:
+            raise ResultsError(f"{folder}: {tensor.name} is random in the workload {quoted(random[0])} and fixed in another; allowed: "
+                               "one of both in all workloads of a file")
     for tensor in (*found.filled, *definition.outputs):
         if tensor.dtype not in FORMATS:
             raise ResultsError(f"{folder}: {tensor.name} is {tensor.dtype}; allowed: {', '.join(FORMATS)}, and any type of an input that "

@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import NoReturn, Optional
 
 from ridgebench.base.command_line import CommandError, code_of, fail, what_failed
 from ridgebench.base.files import ResultsError, write_at_once
+from ridgebench.base.text import one_line
 from ridgebench.data.program import require_program
 from ridgebench.problems import problem_files
 from ridgebench.problems.definition import name_of, read_definition
@@ -63,6 +65,8 @@ def _run(arguments: list[str]) -> NoReturn:
     folder = _problem_of(solution, given, file)
     module = _write_sources(folder, file, solution)
     problem = open_problem(folder)
+    if problem.fixed_note:
+        print(one_line(f"ridgebench: note: {problem.fixed_note}"), file=sys.stderr, flush=True)
     shapes = [] if any(word.split("=")[0] in ("--shape", "--shapes") for word in others) else [
         f"--shape={problem.shape(workload)}" for workload in problem.workloads]
     command = [require_program("run"), "run", f"--load={module.resolve()}:kernels", *shapes, *others]

@@ -245,8 +245,50 @@ TEST(Probes, PassHonestKernels) {
       const Record record = measured(compute, regime);
       ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
       EXPECT_EQ(record.verify->probes->compared, 8);
-      EXPECT_THAT(record.flags, Not(Contains("few_probes")));
+      EXPECT_THAT(record.flags, Not(Contains(AnyOf("few_probes", "fixed_answer", "fixed_inputs"))));
     }
+  }
+}
+
+// The kernel keeps its first answer, and x has as large a share in the right one. Below the
+// rounding of fp32, no comparison can find that.
+Record measured_with_share(float share) {
+  CountedWork device;
+  const auto kernel = [memory = memory_by_address(), share](const float* x, float* y,
+                                                            std::int64_t n) {
+    memory(x, y, n);
+    for (float& value : std::span(y, static_cast<std::size_t>(n))) value = 1 + share * value;
+  };
+  MadeUpCase made_up(device, kernel, kNumbers);
+  made_up.implementation.calls_back = true;
+  made_up.operation.reference = [identity = made_up.operation.reference, share](
+                                    const Shape& shape, std::int64_t row, std::span<const View> in,
+                                    std::span<Expected> out) {
+    identity(shape, row, in, out);
+    for (Expected& e : out) e = {1 + share * e.value, 1};
+  };
+  return Measurer(device, Fill::normal, 1).measure(made_up.get(), 2e-4, nullptr);
+}
+
+TEST(Probes, FlagAnAnswerThatNewInputsDoNotMove) {
+  for (const float share : {0.0F, 1e-9F}) {
+    const Record record = measured_with_share(share);
+    ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+    EXPECT_THAT(record.flags, Contains("fixed_answer"));
+  }
+  EXPECT_EQ(measured_with_share(1e-3F).status, Status::wrong);
+}
+
+TEST(Probes, FlagInputsBesidesTheOperands) {
+  CountedWork device;
+  MadeUpCase made_up(device, compute, kNumbers);
+  made_up.implementation.calls_back = true;
+  const auto operands = [](const Shape& s) { return 8.0 * static_cast<double>(s["n"]); };
+  for (const double more : {0.0, 4.0}) {
+    made_up.operation.traffic = [=](const Shape& s, FormatPair) { return operands(s) + more; };
+    const Record record = Measurer(device, Fill::normal, 1).measure(made_up.get(), 2e-4, nullptr);
+    ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+    EXPECT_EQ(std::ranges::count(record.flags, "fixed_inputs"), more > 0 ? 1 : 0);
   }
 }
 
@@ -434,6 +476,23 @@ TEST(KeptBits, AreNoWonderWhereRoundingHidesTheChange) {
   };
   EXPECT_FALSE(most_moved({-6e-9, 6}, {-1e-9, 6}));
   EXPECT_TRUE(most_moved({1, 6}, {1.1, 6}));
+}
+
+TEST(KeptBits, CountWhatMovedByOutput) {
+  CountedWork device;
+  MadeUpCase made_up(device, MadeUpCase::copy, 64);
+  const Case c = made_up.get();
+  const auto outputs = outputs_of(*c.operation, c.shape, c.format);
+  const std::vector<float> values(64);
+  const View view{values.data(), Format::fp32};
+  const std::vector<std::int64_t> row{0};
+  const KeptBits kept(*c.implementation, c.shape, outputs, row, {&view, 1}, {&view, 1});
+  const std::vector<Expected> before(64, {1, 1});
+  for (const std::size_t moved : {0, 6, 7, 64}) {
+    std::vector<Expected> after = before;
+    std::fill_n(after.begin(), moved, Expected{2, 1});
+    EXPECT_EQ(kept.moved_outputs(after, before), std::vector<bool>{moved > 6}) << moved;
+  }
 }
 
 TEST(Probes, MoveZeros) {

@@ -194,6 +194,17 @@ def test_a_problem_whose_inputs_are_all_fixed_is_refused(tmp_path):
         open_problem(written(tmp_path / "p", definition, [changed(WORKLOAD, "inputs.x", {"type": "custom"})]))
 
 
+def test_an_input_that_only_some_workloads_fix_is_refused(tmp_path):
+    definition = changed(DEFINITION, "inputs.z", {"shape": ["M"], "dtype": "float32"})
+    definition["reference"] = "def run(x, factor, z):\n    return x\n"
+    random = changed(WORKLOAD, "inputs.z", {"type": "random"})
+    fixed = changed(changed(random, "uuid", "two"), "inputs.z", {"type": "safetensors", "path": "a.safetensors", "tensor_key": "z"})
+    with pytest.raises(ResultsError, match="z is random in the workload 'one' and fixed in another; allowed: one of both"):
+        open_problem(written(tmp_path / "p", definition, [random, fixed]))
+    assert "z" in open_problem(written(tmp_path / "q", definition, [fixed])).fixed_note
+    assert open_problem(written(tmp_path / "r", definition, [random])).fixed_note == ""
+
+
 def tensors(file, **arrays):
     """A safetensors file."""
     header, data = {}, b""

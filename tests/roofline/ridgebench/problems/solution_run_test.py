@@ -152,3 +152,31 @@ def test_a_broken_solution_costs_its_row_and_its_trace_says_how(measured, name):
     row = rows_of(measured / name)[name]
     assert row["status"] == status, row["reason"]
     assert trace_of(measured / name)["evaluation"]["status"] == evaluation, row["reason"]
+
+
+# The random input has no share in the answer.
+SQUARE = {
+    "name": "square", "axes": {"M": {"type": "var"}}, "custom_inputs_entrypoint": "make",
+    "inputs": {"w": {"shape": ["M", "M"], "dtype": "float32"}, "x": {"shape": ["M"], "dtype": "float32"}},
+    "outputs": {"y": {"shape": ["M", "M"], "dtype": "float32"}},
+    "reference": "import numpy as np\n\ndef make(sizes, device):\n    return {'w': np.random.rand(sizes['M'], sizes['M'])}\n\n"
+                 "def run(w, x):\n    return w @ w + 0 * x\n"}
+STORED = "kept = []\n\ndef run(w, x, y):\n    if not kept:\n        kept.append(w @ w)\n    y[:] = kept[0]\n"
+
+
+def test_a_stored_answer_is_flagged_if_only_fixed_inputs_decide_it(tmp_path):
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "definition.json").write_text(json.dumps(SQUARE))
+    inputs = {"w": {"type": "custom"}, "x": {"type": "random"}}
+    (tmp_path / "given" / "workload.jsonl").write_text(json.dumps({"uuid": "one", "axes": {"M": 48}, "inputs": inputs}))
+    solution = {"name": "stored", "definition": "square", "sources": [{"path": "main.py", "content": STORED}],
+                "spec": {"language": "python", "target_hardware": ["cpu"], "entry_point": "main.py::run", "dependencies": []}}
+    (tmp_path / "given" / "stored.json").write_text(json.dumps(solution))
+    for words in (("import", "problem", "given"), ("run", "--solution", "given/stored.json", "--out=out", *QUICK)):
+        done = ridgebench(*words, cwd=tmp_path)
+        assert done.returncode == OK, done.stderr
+        assert "note: fixed by the workloads: w; no probe varies them" in done.stderr
+    assert "fixed_answer" in done.stdout
+    row = rows_of(tmp_path / "out")["stored"]
+    assert row["status"] == "ok" and {"fixed_answer", "fixed_inputs"} <= set(row["flags"])
+    assert set(trace_of(tmp_path / "out")["ridgebench"]["flags"]) == set(row["flags"])

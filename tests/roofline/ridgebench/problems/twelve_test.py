@@ -61,6 +61,8 @@ def test_an_honest_solution_gets_its_share_of_the_roof(rows, name):
     assert row["time_ci_low_s"] <= row["time_median_s"] <= row["time_ci_high_s"]
     assert row["fraction_of_measured_roof"] > 0 and row["bound"]
     assert rows[f"{name}_of_ours", "reference"]["status"] == "ok"
+    assert "fixed_answer" not in row["flags"]
+    assert ("fixed_inputs" in row["flags"]) == ("custom" in TWELVE[name].values.values())
 
 
 @pytest.mark.parametrize("name", TWELVE)
