@@ -218,7 +218,11 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                             printable(ceilings.unusable)));
     ceilings.records.clear();  // the plan has counted on them
   }
-  if (options.dry_run) return print_dry_run(plan, options.json);
+  if (options.dry_run) {
+    std::optional<nlohmann::ordered_json> environment;
+    if (options.json) environment = make_environment(request, read_machine(devices), command_line);
+    return print_dry_run(plan, environment);
+  }
   listen_for_signals();
   const std::filesystem::path folder = results_path(options);
   return measure_plan(std::move(plan),

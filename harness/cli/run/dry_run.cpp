@@ -64,7 +64,8 @@ void print_lines(const RunPlan& plan, const std::vector<PlannedCase>& cases) {
       largest, largest_check);
 }
 
-void print_json(const RunPlan& plan, const std::vector<PlannedCase>& cases) {
+void print_json(const RunPlan& plan, const std::vector<PlannedCase>& cases,
+                const nlohmann::ordered_json& environment) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const PlannedCase& c : cases) {
     rows.push_back({{"id", c.record.id},
@@ -74,19 +75,22 @@ void print_json(const RunPlan& plan, const std::vector<PlannedCase>& cases) {
                     {"workspace_bytes", c.workspace_bytes},
                     {"skipped", nullable(c.record.reason)}});
   }
-  print_answer("dry_run", {{"cases", rows}, {"duration_s", plan.budget().total_s()}});
+  print_answer(
+      "dry_run",
+      {{"cases", rows}, {"duration_s", plan.budget().total_s()}, {"environment", environment}});
 }
 
 }  // namespace
 
-ExitCode print_dry_run(const RunPlan& plan, bool json) {
+ExitCode print_dry_run(const RunPlan& plan,
+                       const std::optional<nlohmann::ordered_json>& environment) {
   std::vector<PlannedCase> cases;
   std::vector<Record> records;
   for (const Case& c : plan.cases()) {
     cases.push_back(planned(c));
     records.push_back(cases.back().record);
   }
-  json ? print_json(plan, cases) : print_lines(plan, cases);
+  environment ? print_json(plan, cases, *environment) : print_lines(plan, cases);
   for (const std::string& line : unmeasured(records)) print_problem(line);
   return exit_code(records);
 }

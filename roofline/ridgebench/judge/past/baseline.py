@@ -8,6 +8,7 @@ import argparse
 import errno
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ridgebench.judge.output import add_verdict_options, finish, require_writabl
 from ridgebench.judge.report import Report, incomparable, percent
 
 from . import baseline_store as store
+from . import check_run
 from .baseline_rows import FLOOR, compare_with, reach_of, with_bits
 from .known_bits import bits_of, differing
 
@@ -81,10 +83,19 @@ def _check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], n
     return with_conditions(report, {"run": [run.environment]})
 
 
+def _measured(past: store.Baseline, options: argparse.Namespace, limits: Limits, names: list[str]) -> Report:
+    """The report on rows that are measured now, unless this machine cannot be compared with the baseline."""
+    with TemporaryDirectory() as scratch:
+        plan = check_run.planned(past, names, options, Path(scratch))
+        refused = _check(past, plan.unmeasured, limits, options.allow_mismatch, names)
+        if refused.not_comparable:
+            return refused
+        run, names = check_run.measure(past, plan)
+    return _check(past, run, limits, options.allow_mismatch, names)
+
+
 def _make_report(options: argparse.Namespace) -> Report:
     """The report of `check`. With --run the command measures first."""
-    from . import check_run
-
     if (options.run is None) != options.measure:
         raise CommandError("check takes a results directory, or --run to measure now")
     for key in ("budget", "device", "out"):
@@ -93,8 +104,9 @@ def _make_report(options: argparse.Namespace) -> Report:
     past = store.read_baseline(options.baseline)
     limits = limits_for(options.baseline, options.tolerances, options.preset)
     names = check_run.chosen(past, options.filter, options.measure)
-    run, names = check_run.measure(past, names, options) if options.measure else (load(options.run), names)
-    return _check(past, run, limits, options.allow_mismatch, names)
+    if options.measure:
+        return _measured(past, options, limits, names)
+    return _check(past, load(options.run), limits, options.allow_mismatch, names)
 
 
 def _listed(root: Path) -> list[str]:

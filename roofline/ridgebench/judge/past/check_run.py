@@ -5,13 +5,13 @@ import datetime
 import re
 import subprocess
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
 from ridgebench.base.children import completed
 from ridgebench.base.command_line import INTERNAL, INTERRUPTED, OK, RESULTS, ROW_FAILED, CommandError
+from ridgebench.base.files import ResultsError
 from ridgebench.base.patterns import Pattern
 from ridgebench.data import program
 from ridgebench.data.records import Run
@@ -69,25 +69,38 @@ def _command(past: Baseline, asked: Request, out: Path, options: argparse.Namesp
     return [*line, *(["--no-early"] if environment.get("early_launches") is False else []), *asked.words]
 
 
-def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> tuple[Run, list[str]]:
-    """Measures the rows; returns the run and the rows that it was to measure. Raises CommandError.
+class Planned(NamedTuple):
+    """A run that would measure rows of a baseline. line: its command. unmeasured: the run before its first row."""
 
-    By --shapes the run measures only the ceilings that its kernels need; others are not compared.
-    """
+    asked: Request
+    line: list[str]
+    unmeasured: Run
+
+
+def planned(past: Baseline, names: list[str], options: argparse.Namespace, scratch: Path) -> Planned:
+    """The run of these rows; scratch: a folder for its file of shapes, as long as it is used. Raises CommandError."""
     now = datetime.datetime.now(datetime.timezone.utc)
     out = options.out or RESULTS / "local" / f"check-{now:%Y-%m-%dT%H-%M-%SZ}"
     if (out / "environment.json").exists():
         raise CommandError(f"{out} already holds a run; allowed: an empty or new folder for --out")
-    with TemporaryDirectory() as scratch:
-        asked = request(past, names, options, Path(scratch) / "shapes")
-        line = _command(past, asked, out, options)
-        code, said = program.refusal(*line[1:], "--dry-run", seconds=program.SLOW_NODE_S)
-        if code not in (OK, ROW_FAILED):  # rows that this machine would skip are missing afterwards
-            raise CommandError(f"nothing was checked: {said}", code)
-        _start(line, out)
-    run = load(out)
+    asked = request(past, names, options, scratch / "shapes")
+    line = _command(past, asked, out, options)
+    try:  # rows that this machine would skip are missing afterwards
+        plan = program.asked(*line[1:], "--dry-run", seconds=program.SLOW_NODE_S, codes=(OK, ROW_FAILED))
+    except ResultsError as error:
+        raise CommandError(f"nothing was checked: {error}", error.code) from None
+    return Planned(asked, line, Run(out, plan["environment"], [], torn=False))
+
+
+def measure(past: Baseline, plan: Planned) -> tuple[Run, list[str]]:
+    """Measures the rows; returns the run and the rows that it was to measure. Raises CommandError.
+
+    By --shapes the run measures only the ceilings that its kernels need; others are not compared.
+    """
+    _start(plan.line, plan.unmeasured.folder)
+    run = load(plan.unmeasured.folder)
     had = {row.case if past.of_model else row.id for row in run.by_id.values()}
-    return run, [name for name in asked.names if name in had or name not in asked.ceilings]
+    return run, [name for name in plan.asked.names if name in had or name not in plan.asked.ceilings]
 
 
 def _start(line: list[str], out: Path) -> None:

@@ -78,6 +78,31 @@ def test_rows_that_no_run_measures_are_refused_before_it(rows, options, says, tm
     assert says in error and error.count("\n") == 1 and not (tmp_path / "check").exists()
 
 
+@pytest.mark.parametrize("key", ["model", "hostname_hash"])
+def test_another_machine_is_refused_before_it_is_measured(key, tmp_path, capsys):
+    """With the message and the code of a check of a run, and compared all the same if the key may differ."""
+    mine = run(tmp_path / "run", *REQUESTS["shape"])
+    assert call("promote", "--model", mine, "--into", tmp_path / "into") == 0
+    [path] = (tmp_path / "into").rglob("*.jsonl")
+    store = path.with_suffix(".environment.json")
+    told = json.loads(store.read_text())
+    if key == "model":
+        told["devices"][0]["model"] = "another"
+    else:  # a baseline of a machine, whose rows name the device
+        told["devices"][0]["backend"] = "cpu"
+        told["host"]["hostname_hash"] = "another"
+        path.write_text("".join(json.dumps(one | {"id": one["id"] + "@sim"}) + "\n" for one in map(json.loads, path.open())))
+    store.write_text(json.dumps(told))
+    capsys.readouterr()
+    said = []
+    for words in ([mine], ["--run", "--device", "sim:seed=2", "--budget", "1", "--out", tmp_path / "check"]):
+        said.append((call("check", path, *words), capsys.readouterr().err))
+    assert said[0] == said[1] and said[0][0] == 5 and f"{key}: another against" in said[0][1]
+    assert not (tmp_path / "check").exists()
+    if key == "model":
+        assert call("check", path, *words, "--allow-mismatch", key) == 0 and (tmp_path / "check").exists()
+
+
 @pytest.mark.parametrize("told", [{"interrupted": True}, {"ended": None}])
 def test_a_run_that_did_not_end_is_no_part_of_a_baseline(told, tmp_path, capsys):
     runs = [make_run(tmp_path, number, **(told if number == 5 else {})) for number in range(1, 13)]

@@ -244,6 +244,7 @@ def test_check_measures_one_row_of_each_kind_and_judges(simulated, tmp_path, mon
 
 def test_check_that_cannot_measure_has_the_code_of_the_run(simulated, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(program, "binary", lambda: BINARY)
+    monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
     assert measured(simulated, tmp_path / "lost", "sim:lose=1") == 7
     assert "nothing was checked: the run ended with exit code 7" in capfd.readouterr().err
 
