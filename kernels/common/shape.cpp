@@ -22,6 +22,15 @@ std::int64_t parse_size(std::string_view dimension, std::string_view text) {
   return static_cast<std::int64_t>(size);
 }
 
+// As many as a product has. Of more, some are counts, of heads or groups, that no length equals.
+constexpr std::size_t kMostOfOneSize = 3;
+
+// "64 for every size, or m:64/n:64"
+std::string allowed_form(std::span<const std::string> dimensions) {
+  const bool few = dimensions.size() <= kMostOfOneSize;
+  return fmt::format("{}{}:64", few ? "64 for every size, or " : "", fmt::join(dimensions, ":64/"));
+}
+
 // "a:1/b:2" -> {{"a","1"},{"b","2"}}. A number without a name is the size of every dimension, so
 // that it stands alone or beside a layout: "4096/layout:nn" -> {{"","4096"},{"layout","nn"}}.
 std::vector<std::pair<std::string_view, std::string_view>> split(
@@ -37,9 +46,8 @@ std::vector<std::pair<std::string_view, std::string_view>> split(
       continue;
     }
     if (colon == std::string_view::npos || colon == 0) {
-      throw UsageError(fmt::format(
-          "'{}' in a shape is not of the form name:size; allowed: 64 for every size, or {}:64",
-          part, fmt::join(dimensions, ":64/")));
+      throw UsageError(fmt::format("'{}' in a shape is not of the form name:size; allowed: {}",
+                                   part, allowed_form(dimensions)));
     }
     const std::string_view label = part.substr(0, colon);
     if (std::ranges::any_of(parts, [&](const auto& other) { return other.first == label; })) {
@@ -98,9 +106,15 @@ using Sizes = std::vector<Shape::Dimension>;
 // The required dimensions in their order, from sizes by name or from one size for all.
 Sizes ordered_sizes(std::string_view text, const Sizes& sizes,
                     std::span<const std::string> dimensions) {
-  const bool square =
-      sizes.size() == 1 && (sizes.front().first.empty() || sizes.front().first == "n");
-  if (!square && !sizes.empty() && sizes.front().first.empty()) {
+  const bool few = dimensions.size() <= kMostOfOneSize;
+  const bool unnamed = !sizes.empty() && sizes.front().first.empty();
+  if (unnamed && !few) {
+    throw UsageError(
+        fmt::format("one size for all needs an operation of up to {} dimensions; allowed: {}",
+                    kMostOfOneSize, allowed_form(dimensions)));
+  }
+  const bool square = few && sizes.size() == 1 && (unnamed || sizes.front().first == "n");
+  if (!square && unnamed) {
     throw UsageError(
         fmt::format("shape '{}' has sizes beside a number that represents all of them", text));
   }

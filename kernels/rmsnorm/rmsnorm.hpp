@@ -9,7 +9,11 @@
 // less than c u |y|.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/common/registry.hpp"
@@ -34,6 +38,13 @@ inline void reference(const Shape& s, std::int64_t row, std::span<const View> in
     const double y = x[i] * w[i] * std::sqrt(n / whole);
     out[i] = {y, std::abs(y) * error};
   }
+}
+
+// Kernels add eps in fp32, which has other numbers not at all, or with fewer bits.
+inline std::optional<std::string> refuses_eps(const Shape& s) {
+  const double eps = s.attribute("eps");
+  if (eps == 0 || (eps >= 1e-37 && eps <= 1e37)) return std::nullopt;
+  return fmt::format("eps is {}; allowed: 0, or from 1e-37 to 1e37", eps);
 }
 
 }  // namespace rmsnorm_detail
@@ -65,6 +76,7 @@ inline const RegisterOperation rmsnorm{{
           return row_sweep(profile, pace, machine, 2 * sizeof(float), kColumns);
         },
     .special = [](const Shape& s) { return static_cast<double>(s["m"]); },
+    .refuses = rmsnorm_detail::refuses_eps,
 }};
 
 }  // namespace ridgebench

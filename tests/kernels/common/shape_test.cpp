@@ -100,6 +100,19 @@ TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
             "shape 'layout:nt' lacks dimension 'm'; this operation has m, n, k");
 }
 
+TEST(Shape, OneSizeForAllIsForUpToThreeDimensions) {
+  const std::vector<std::string> heads{"b", "n", "h", "d"};
+  const std::string named = "b:64/n:64/h:64/d:64";
+  EXPECT_EQ(shape_refusal("4096", heads),
+            "one size for all needs an operation of up to 3 dimensions; allowed: " + named);
+  EXPECT_EQ(shape_refusal("4096/b:2", heads), shape_refusal("4096", heads));
+  EXPECT_EQ(shape_refusal("n:4096", heads),
+            "shape 'n:4096' lacks dimension 'b'; this operation has b, n, h, d");
+  EXPECT_EQ(shape_refusal("x", heads),
+            "'x' in a shape is not of the form name:size; allowed: " + named);
+  EXPECT_EQ(parse_shape(named, heads, false).text(), named);
+}
+
 TEST(Shape, RefusesWhatIsNotAShape) {
   const std::string allowed = "; allowed: 64 for every size, or m:64/n:64/k:64";
   EXPECT_EQ(shape_refusal(""), "'' in a shape is not of the form name:size" + allowed);
