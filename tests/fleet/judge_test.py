@@ -31,6 +31,23 @@ def test_a_healthy_fleet_is_well():
     assert findings.title(found) == "All 32 GPUs are well"
 
 
+@pytest.mark.parametrize(("by", "most", "side"), [(-1.0, False, "this GPU"), (0.5, True, "its peers")])
+def test_rows_that_caches_served_are_not_compared_with_those_of_memory(by, most, side):
+    """Neither the fast GPU among slow ones nor the slow one among fast ones is news, nor does it move the median of the others."""
+
+    def served(gpu, row: str):
+        return replace(gpu, readings={key: one._replace(cached=key[1].startswith(row)) for key, one in gpu.readings.items()})
+
+    fleet = make_fleet()
+    own = slowed(fleet.gpus[at(fleet, "gn2", 3)], by, "copy_to_device")
+    others = {(gpu.node, gpu.index): (lambda old: served(old, "copy_to_device" if most else "none")) for gpu in fleet.gpus}
+    told = assess(changed(fleet, others | {("gn2", 3): lambda _: served(own, "none" if most else "copy_to_device")}))
+    verdict = told.verdicts[at(fleet, "gn2", 3)]
+    assert verdict.state == "OK" and {one.state for one in told.verdicts} == {"OK"}
+    assert verdict.notes == [f"not compared in copy_to_device/pinned/fp32 (isolated) and in 1 more: caches may have served {side} only (served_by_cache)"]
+    assert verdict_of(changed(fleet, {("gn2", 3): lambda _: own})).state == ("FAST" if by < 0 else "SLOW"), "without the flag it is news"
+
+
 def planned(fleet):
     """The fleet with a manifest, as `fleet plan` makes it."""
     return replace(fleet, manifest=Manifest([Node(name, 8) for name in ("gn1", "gn2", "gn3", "gn4")], PLANNED, [], "quick", [], 1.0))

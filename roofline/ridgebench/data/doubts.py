@@ -31,6 +31,11 @@ def cached(row: Row) -> bool:
     return CACHED in row.flags
 
 
+def only_by_caches(side: str) -> str:
+    """Why a row of this side, such as 'the baseline', is not compared with one of another, which memory served."""
+    return f"caches may have served {side} only ({CACHED})"
+
+
 def overlap(*rows: Row) -> str:
     """The rows whose steady launches may overlap; empty if that holds for all rows or for none."""
     early = [row.technique for row in rows if row.early and row.regime == "steady"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ridgebench.base.command_line import OK
 from ridgebench.base.units import and_more
+from ridgebench.data.doubts import only_by_caches
 from ridgebench.data.power_states import differ
 from ridgebench.data.records import BROKEN
 
@@ -18,7 +19,7 @@ from . import peers
 from .bits import INPUTS, PROGRAM, Bits, vote
 from .gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
 from .matrix import (
-    KEYS, SHEET_FLOOR, Column, Group, Matrix, Scored, below_floor, judged_groups, line_of, make_matrix, of_whole_node, places,
+    KEYS, SHEET_FLOOR, Column, Group, Matrix, Scored, alike, below_floor, judged_groups, line_of, make_matrix, of_whole_node, places,
     score,
 )  # fmt: skip
 from .model_baselines import ModelBaselines, judge_by_baseline, require_comparable
@@ -59,7 +60,7 @@ def _below_fleet(group: Group, groups: list[Group], columns: list[Column]) -> Op
     reference = _reference_of(group, groups)
     if reference is group or group.columns is None or reference.columns is None:
         return None
-    ratio = group.columns.median / reference.columns.median
+    ratio = alike(group.columns.median, group.by_caches, reference) / reference.columns.median
     low = np.flatnonzero(ratio < 1 - peers.FLOOR)
     if not len(low):
         return None
@@ -133,8 +134,8 @@ def _slow_before(gpu: Gpu, group: Group, promised: np.ndarray, matrix: Matrix, o
     found: dict[int, int] = {}
     where, attempt = places(matrix.columns), gpu.earlier
     while attempt is not None:
-        rates_, values = line_of(attempt, where)
-        ratio = values / group.columns.median
+        rates_, values, cached = line_of(attempt, where)
+        ratio = alike(values, cached, group) / group.columns.median
         low = (ratio < group.columns.cut) | below_floor(rates_ / promised, matrix)
         for column in of_node:
             low[column] |= ratio[column] < 1 - peers.FLOOR
@@ -191,6 +192,10 @@ def _judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group
     if before and not slow:
         column, attempt = next(iter(before.items()))
         verdict.notes.append(f"flagged once, not confirmed: attempt {attempt} was slow in {columns[column].name}")
+    apart = np.flatnonzero((matrix.cached[index] != group.by_caches) & ~np.isnan(matrix.values[index]))
+    if len(apart):
+        why = only_by_caches("this GPU" if matrix.cached[index, apart[0]] else "its peers")
+        verdict.notes.append(f"not compared in {columns[apart[0]].name}{and_more(len(apart) - 1, 'in ')}: {why}")
     few = np.isnan(group.columns.cut[known]).all()
     if few and verdict.worst is not None and verdict.worst.ratio < 1 - peers.FAIL:
         verdict.notes.append(f"differs: {_below(verdict.worst, columns)} of {len(group.members)} GPUs, too few for a verdict")

@@ -4,7 +4,7 @@ An array has a line for each GPU and a column for each row of a pass. 'All GPUs 
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -42,21 +42,26 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """GPUs that may be compared. members: indexes of GPUs; differs: from the fleet, in these keys."""
+    """GPUs that may be compared. members: indexes of GPUs; differs: from the fleet, in these keys.
+
+    by_caches: the columns that caches may have served on most members. Those on which it is otherwise are not compared there.
+    """
 
     key: tuple
     members: np.ndarray
     differs: tuple[str, ...]
+    by_caches: np.ndarray
     columns: Optional[peers.Columns] = None  # None: too few to judge, and not the fleet
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """rates and values: [GPU, column]; NaN without a verified reading of a usable GPU."""
+    """rates, values, cached: [GPU, column]; NaN without a verified reading of a usable GPU."""
 
     columns: list[Column]
     rates: np.ndarray  # as measured, in the unit of the column
     values: np.ndarray  # as judged: that, or launches per clock cycle
+    cached: np.ndarray  # True if caches may have served the reading
     heat: dict[int, tuple[str, ...]]  # GPU: the events that say that heat or hardware lowered its clock
 
 
@@ -102,15 +107,16 @@ def _labels(rows: set[str]) -> dict[str, str]:
     return {row: label if once[label] == 1 else row for row, label in short.items()}
 
 
-def line_of(gpu: Gpu, columns: dict[tuple[str, str], tuple[int, bool]]) -> tuple[np.ndarray, np.ndarray]:
-    """Rates and values of a GPU, one for each column."""
-    rates, values = np.full(len(columns), np.nan), np.full(len(columns), np.nan)
+def line_of(gpu: Gpu, columns: dict[tuple[str, str], tuple[int, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rates and values of a GPU, and which caches may have served, one for each column."""
+    rates, values, cached = np.full(len(columns), np.nan), np.full(len(columns), np.nan), np.zeros(len(columns), bool)
     for key, reading in gpu.readings.items():
         place = columns.get(key)
         if place is not None and reading.status == "ok":
             rates[place[0]] = _rate_of(reading)
             values[place[0]] = _per_cycle(reading) if place[1] else rates[place[0]]
-    return rates, values
+            cached[place[0]] = reading.cached
+    return rates, values, cached
 
 
 def places(columns: list[Column]) -> dict[tuple[str, str], tuple[int, bool]]:
@@ -121,15 +127,21 @@ def make_matrix(gpus: list[Gpu], usable: list[int]) -> Matrix:
     """The readings of the usable ones; the lines of the others are empty."""
     columns = _find_columns([gpus[index] for index in usable])
     where = places(columns)
-    rates, values = np.full((len(gpus), len(columns)), np.nan), np.full((len(gpus), len(columns)), np.nan)
+    shape = (len(gpus), len(columns))
+    rates, values, cached = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
     heat: dict[int, tuple[str, ...]] = {}
     for index in usable:
         gpu = gpus[index]
-        rates[index], values[index] = line_of(gpu, where)
+        rates[index], values[index], cached[index] = line_of(gpu, where)
         found = {event for reading in gpu.readings.values() for event in reading.events if event in EXTERNAL_EVENTS}
         if found:
             heat[index] = tuple(sorted(found))
-    return Matrix(columns, rates, values, heat)
+    return Matrix(columns, rates, values, cached, heat)
+
+
+def alike(values: np.ndarray, cached: np.ndarray, group: Group) -> np.ndarray:
+    """The values without those that memory served and caches most peers', or the reverse: NaN."""
+    return np.where(cached == group.by_caches, values, np.nan)
 
 
 def _key_of(gpu: Gpu) -> tuple:
@@ -149,7 +161,7 @@ def unfrozen(value: Any) -> Any:
     return dict(value) if pairs else value
 
 
-def _peers_of(gpus: list[Gpu], usable: list[int]) -> list[Group]:
+def _peers_of(gpus: list[Gpu], matrix: Matrix, usable: list[int]) -> list[Group]:
     """The groups of comparable GPUs, the largest, which is the fleet, first."""
     known: dict[int, tuple] = {}  # GPUs that agree share their facts
     members: dict[tuple, list[int]] = {}
@@ -158,7 +170,8 @@ def _peers_of(gpus: list[Gpu], usable: list[int]) -> list[Group]:
         key = known.get(id(facts)) or known.setdefault(id(facts), _key_of(gpus[index]))
         members.setdefault(key, []).append(index)
     ordered = sorted(members.items(), key=lambda item: (-len(item[1]), item[1][0]))
-    return [Group(key, np.array(indexes), _differing(key, ordered[0][0])) for key, indexes in ordered]
+    most = [2 * matrix.cached[m].sum(axis=0) > (~np.isnan(matrix.values[m])).sum(axis=0) for _, m in ordered]
+    return [Group(key, np.array(m), _differing(key, ordered[0][0]), cached) for (key, m), cached in zip(ordered, most)]
 
 
 def _sheet_of(gpu: Gpu) -> Optional[Sheet]:
@@ -261,18 +274,13 @@ SHEET_FLOOR = 0.5
 
 def judged_groups(gpus: list[Gpu], matrix: Matrix, usable: list[int]) -> list[Group]:
     """The groups; all that are large enough, and the first one, have their columns."""
-    groups = _peers_of(gpus, usable)
+    groups = _peers_of(gpus, matrix, usable)
     pools = np.array([column.per_clock for column in matrix.columns], int)
-    counted = [g.members for n, g in enumerate(groups) if n == 0 or len(g.members) >= peers.FEWEST]
-    comparisons = sum(int((~np.isnan(matrix.values[members])).sum()) for members in counted)
-    found = []
-    for number, group in enumerate(groups):
-        if number and len(group.members) < peers.FEWEST:
-            found.append(group)
-            continue
-        columns = peers.columns_of(matrix.values[group.members], pools, comparisons)
-        found.append(Group(group.key, group.members, group.differs, columns))
-    return found
+    values = [alike(matrix.values[g.members], matrix.cached[g.members], g) for g in groups]
+    counted = [n == 0 or len(g.members) >= peers.FEWEST for n, g in enumerate(groups)]
+    comparisons = sum(int((~np.isnan(own)).sum()) for own, counts in zip(values, counted) if counts)
+    return [replace(group, columns=peers.columns_of(own, pools, comparisons)) if counts else group
+            for group, own, counts in zip(groups, values, counted)]  # fmt: skip
 
 
 class Scored(NamedTuple):
@@ -301,7 +309,7 @@ def score(gpus: list[Gpu], matrix: Matrix, groups: list[Group]) -> Scored:
         sheet[group.members] = matrix.rates[group.members] / promises[-1]
         if group.columns is None:
             continue
-        found = peers.scores(matrix.values[group.members], group.columns)
+        found = peers.scores(alike(matrix.values[group.members], matrix.cached[group.members], group), group.columns)
         ratio[group.members], z[group.members] = found.ratio, found.z
         slow[group.members], fast[group.members] = found.slow, found.fast
         of_nodes, of_slots = _find_effects(gpus, group, ratio)

@@ -5,10 +5,12 @@ from typing import Optional
 from ridgebench.base.printers import aligned
 from ridgebench.base.text import clean, cut, short
 from ridgebench.base.units import counted, digits, rate, seconds
+from ridgebench.data.doubts import cached, only_by_caches
 from ridgebench.data.power_states import differ
 from ridgebench.data.records import Row, Run
 
 from .comparable import LONGEST_VALUE, differences
+from .report import NOT_COMPARABLE
 
 _LEAST_TIME = 1e-15  # seconds; a run holds none
 
@@ -25,11 +27,13 @@ def _cell(row: Optional[Row]) -> str:
 
 
 def _ratio(one: Optional[Row], other: Optional[Row]) -> str:
-    """How many times as fast the second run was."""
+    """How many times as fast the second run was, or why that is not said."""
     if one is None or other is None or "ok" not in (one.status, other.status) or one.status != other.status:
         return ""
     if min(one.time_median_s, other.time_median_s) < _LEAST_TIME:
         return ""
+    if cached(one) != cached(other):
+        return f"{NOT_COMPARABLE}: {only_by_caches('the first' if cached(one) else 'the second')}"
     states = differ([one.power_state, other.power_state])
     return f"{digits(one.time_median_s / other.time_median_s)} x" + (f", {states}" if states else "")
 

@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from ridgebench.data.doubts import cached
+from ridgebench.data.doubts import cached, only_by_caches
 from ridgebench.data.records import BROKEN, Row, Run
 
 from .comparable import differences
@@ -32,7 +32,7 @@ def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Opt
         return Comparison(name, NEW, f"the baseline has no such row{skipped}")
     if baseline.status == candidate.status == "ok":
         by_caches = [side for side, row in (("baseline", baseline), ("candidate", candidate)) if cached(row)]
-        return Comparison(name, NOT_COMPARABLE, f"caches may have served the {by_caches[0]} only (served_by_cache)") if len(by_caches) == 1 else None
+        return Comparison(name, NOT_COMPARABLE, only_by_caches(f"the {by_caches[0]}")) if len(by_caches) == 1 else None
     if baseline.status in BROKEN or baseline.status == candidate.status:
         return Comparison(name, NOT_GATED, f"{baseline.status} in the baseline: {baseline.reason}")
     if baseline.status == "skipped":

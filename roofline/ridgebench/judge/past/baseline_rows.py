@@ -7,7 +7,7 @@ import numpy as np
 
 from ridgebench.base.units import counted
 from ridgebench.data.power_states import differ
-from ridgebench.data.doubts import cached
+from ridgebench.data.doubts import cached, only_by_caches
 from ridgebench.data.records import BROKEN, Row
 from ridgebench.judge import gate
 from ridgebench.judge.limits import Limits, first
@@ -68,8 +68,7 @@ def _compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits)
         verdict = verdict_on(row) if row and row.status in BROKEN else MISSING
         return Comparison(id_, verdict, f"{row.status}: {row.reason}" if row else "the run has no such row")
     if not len(past):
-        sides = ("the run only", "the baseline only")
-        return Comparison(id_, NOT_COMPARABLE, f"caches may have served {sides[not cached(row)]} (served_by_cache)")
+        return Comparison(id_, NOT_COMPARABLE, only_by_caches("the run" if cached(row) else "the baseline"))
     rule = first(limits.tolerances, id_)
     if len(past) < store.FEWEST_RUNS:
         return _describe_row(id_, past, row.time_median_s, rule.tolerance if rule else FLOOR)

@@ -49,6 +49,17 @@ def test_rows_that_one_side_lacks_or_did_not_measure(tmp_path, capsys):
     assert "... 1 more row, which no side measured" in text
 
 
+@pytest.mark.parametrize("flags", [([], ["served_by_cache"]), (["served_by_cache"], []), (["served_by_cache"],) * 2])
+def test_a_row_that_caches_served_has_no_ratio_to_one_of_memory(flags, tmp_path, capsys):
+    folders = [write_run(tmp_path / str(n), [record("a@cpu", 1e-3, flags=own)], {}) for n, own in enumerate(flags)]
+    code, text = describe(*folders, capsys)
+    assert code == 0
+    [row] = [one for one in text.splitlines() if one.startswith("a ")]
+    side = {(0, 1): "second", (1, 0): "first"}.get(tuple(map(len, flags)))
+    why = f"NOT_COMPARABLE: caches may have served the {side} only (served_by_cache)"
+    assert row.endswith(why if side else "  1 x") and (" x" not in row or not side)
+
+
 def test_what_is_no_run_is_refused(tmp_path, capsys):
     code, text = describe(GOLDEN, tmp_path / "nowhere", capsys)
     assert code == 2 and text == f"compare: {tmp_path}/nowhere: not found; allowed: a results directory\n"
