@@ -94,6 +94,27 @@
     return d3.least(shown, (index) => (data.sources[index].run === state.solid ? 0 : 1)) ?? -1;
   }
 
+  const wholePaths = new Map();  // as the file has them
+  function numbersOf(path) {
+    if (!wholePaths.has(path)) wholePaths.set(path, path.getAttribute("d"));
+    return wholePaths.get(path).match(/-?[\d.]+/g).map(Number);
+  }
+
+  // A slope ends at the highest flat roof of its source that the filters leave.
+  function endSlopes(source, lines) {
+    const edges = [...source.querySelectorAll(".line")].map((line) => line.querySelector(".edge"));
+    const flats = edges.filter((edge, index) => edge && lines[index].kind === "flat" && !unwanted(lines[index]));
+    const height = d3.min(flats, (edge) => numbersOf(edge)[1]) ?? -Infinity;
+    edges.forEach((edge, index) => {
+      if (!edge || lines[index].kind === "flat") return;
+      const [x1, y1, x2, y2] = numbersOf(edge), share = y2 < height ? Math.max(0, (height - y1) / (y2 - y1)) : 1;
+      const x = x1 + share * (x2 - x1), y = y1 + share * (y2 - y1), band = edge.parentNode.querySelector(".band");
+      const corners = numbersOf(band), low = corners[1] - y1, high = corners.at(-1) - y1;
+      edge.setAttribute("d", `M${x1} ${y1}L${x} ${y}`);
+      band.setAttribute("d", `M${x1} ${y1 + low}L${x} ${y + low}V${y + high}L${x1} ${y1 + high}Z`);
+    });
+  }
+
   // The lines of the file, moved and scaled as a whole; their strokes keep their width.
   function drawRoofs() {
     const scale = frame.scale * state.zoom.k;
@@ -102,6 +123,7 @@
     chart.selectAll(".source").each(function (_, index) {
       this.setAttribute("class", `source ${state.sources[index]}${index === named() ? " named" : ""}`);
       d3.select(this).selectAll(".line").data(data.sources[index].lines).classed("off", unwanted);
+      endSlopes(this, data.sources[index].lines);
     });
   }
 

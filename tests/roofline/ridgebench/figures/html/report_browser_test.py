@@ -226,6 +226,28 @@ def test_filters_hold_for_picture_table_and_roofs(four):
     assert four.run("document.querySelectorAll('.label:not(.off) .name').length") == 1
 
 
+# The height of the highest flat roof that is shown, then the ends and the bands of the slopes: in coordinates of the file.
+HEIGHTS = """(() => {
+    const all = (what, which) => [...document.querySelectorAll(`.source.solid ${what}`)].map((path) =>
+        which(path.getAttribute('d').match(/-?[\\d.]+/g).map(Number)));
+    return [Math.min(...all('.flat:not(.off) .edge', (d) => d[1])), all('.memory .edge', (d) => d[3]),
+            all('.memory .band', (d) => (d[1] - d[6]) - (d[3] - d[4]))];
+})()"""
+
+
+def test_slopes_end_at_the_highest_flat_roof_that_is_shown(four):
+    highest, ends, bands = whole = four.run(HEIGHTS)
+    assert ends and ends == pytest.approx([highest] * len(ends), abs=0.02)
+    for value in range(1, four.run("document.querySelectorAll('[data-filter=f]').length")):
+        click(four, f"[data-filter=f][value='{value}']")
+    lower, ends, narrowed = four.run(HEIGHTS)
+    assert lower > highest + 20 and ends == pytest.approx([lower] * len(ends), abs=0.02), "of fp32 only"
+    assert narrowed == pytest.approx(bands, abs=0.02), "a band is as wide as before"
+    for value in range(1, four.run("document.querySelectorAll('[data-filter=f]').length")):
+        click(four, f"[data-filter=f][value='{value}']")
+    assert four.run(HEIGHTS) == whole
+
+
 def test_search_filters_both(four):
     four.run("""const box = document.getElementById('search'); box.value = 'MATMUL cublas bf16';
         box.dispatchEvent(new Event('input'))""")
