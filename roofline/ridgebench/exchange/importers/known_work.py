@@ -13,7 +13,7 @@ from . import number_formats
 from .point import Point, bad
 
 _ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
-DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape
+_DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape
 
 
 def complete(point: Point) -> None:
@@ -39,7 +39,7 @@ def complete(point: Point) -> None:
         if stated is None:
             setattr(point, key, right)
         elif key not in point.counted:
-            _hold(point, f"{key} are", stated, f"{point.operation} of {shape_text(point.shape)} has", right)
+            hold(point.origin, f"{cut(point.name)}: {key} are", stated, f"{point.operation} of {shape_text(point.shape)} has", right)
     if "layout" in answer["shape"]:
         point.shape = dict(answer["shape"])
 
@@ -49,14 +49,13 @@ def hold_rates(point: Point) -> None:
     for key, per_s in point.rates.items():
         work = getattr(point, key)
         if work is not None and key not in point.counted:
-            _hold(point, f"{key} per second and the time give", per_s * median(point.times_s), f"{key} are", work)
+            hold(point.origin, f"{cut(point.name)}: {key} per second and the time give", per_s * median(point.times_s), f"{key} are", work)
 
 
-def _hold(point: Point, what: str, stated: float, whose: str, right: float) -> None:
+def hold(origin: str, what: str, stated: float, whose: str, right: float) -> None:
     """Raises ResultsError where a file contradicts itself or the shape."""
-    if abs(stated - right) > DOUBTED * right:
-        raise bad(point.origin, f"{cut(point.name)}: {what} {stated:g}, but {whose} {right:g}; "
-                                f"allowed: a difference of up to {DOUBTED:.0%}")
+    if abs(stated - right) > _DOUBTED * right:
+        raise bad(origin, f"{what} {stated:g}, but {whose} {right:g}; allowed: a difference of up to {_DOUBTED:.0%}")
 
 
 def _lower_case(point: Point) -> dict[str, Any]:
