@@ -31,6 +31,9 @@ ExitCode publish_folder(const PublishOptions& options) {
   const SignatureCheck made = check_signature(options.directory, "");
   fmt::print("{}/{}: {}\n", printable(options.directory), kSignatureFile,
              printable(made.problem ? *made.problem : made.note.value_or("")));
+  for (const std::string& found : found_by_soaks(options.directory)) {
+    fmt::print("{}\n", printable(found));
+  }
   for (const std::string& said : findings_of_results(options.directory)) fmt::print("{}\n", said);
   return made.problem ? ExitCode::row_failed : ExitCode::fine;
 }

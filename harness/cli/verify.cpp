@@ -167,6 +167,20 @@ std::vector<std::string> problems_of_results(const std::string& directory) {
   }
 }
 
+std::vector<std::string> found_by_soaks(const std::string& directory) {
+  std::vector<std::string> found;
+  for (const std::string& folder : folders_of(directory)) {
+    if (!holds_soak(folder)) continue;
+    try {
+      for (const std::string& text : found_by_soak(folder)) {
+        found.push_back(fmt::format("{}: {}", folder, text));
+      }
+    } catch (const UsageError&) {  // problems_of_results() names it
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> findings_of_results(const std::string& directory) {
   std::vector<std::string> findings;
   const auto add = [&](const std::string& folder, const std::string& text) {
@@ -189,10 +203,16 @@ ExitCode verify_folder(const VerifyOptions& options) {
   const bool tree = is_results_tree(directory);
   std::vector<std::string> problems = problems_of_results(directory);
   if (tree) std::ranges::move(sums_problems_of_tree(directory), std::back_inserter(problems));
+  const std::vector<std::string> wrong = found_by_soaks(directory);
   for (const std::string& problem : problems) print_problem(problem);
+  for (const std::string& found : wrong) print_problem(found);
   const SignatureCheck signature = check_signature(directory, options.signers);
   if (signature.problem) print_problem(*signature.problem);
   if (!problems.empty() || signature.problem) return ExitCode::row_failed;
+  if (!wrong.empty()) {
+    if (signature.note) fmt::print("{}: {}\n", printable(directory), printable(*signature.note));
+    return ExitCode::row_failed;
+  }
   const std::vector<std::string> folders = folders_of(directory);
   std::int64_t foreign = 0;
   for (const std::string& folder : folders) foreign += external_rows(folder);

@@ -13,6 +13,10 @@ inline constexpr const char* kSoundFolderHelp = "Results folder, or the folder o
 // that does not follow its format is not sound. Throws UnreadableFile for what cannot be read.
 std::vector<std::string> problems_of_results(const std::string& directory);
 
+// Returns a line for each thing that soaks found in sound results, such as wrong bits. Each line
+// begins with the folder of the soak.
+std::vector<std::string> found_by_soaks(const std::string& directory);
+
 // Returns a line for each pass of a node that is not done, and for each counter of faults that
 // grew, in sound results. Each line begins with the folder.
 std::vector<std::string> findings_of_results(const std::string& directory);

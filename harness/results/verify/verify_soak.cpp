@@ -19,23 +19,28 @@ bool holds_soak(const std::filesystem::path& directory) {
   return std::filesystem::exists(directory / kSoakFile, unknown);
 }
 
+std::vector<std::string> found_by_soak(const std::filesystem::path& directory) {
+  const SoakReport report = read_soak(directory.string());
+  std::vector<std::string> found;
+  for (const SoakCount& count : report.counts()) {
+    if (count.mismatches > 0) {
+      found.push_back(fmt::format("{}: {} with wrong bits", count.id,
+                                  counted(static_cast<std::size_t>(count.mismatches), "launch")));
+    }
+  }
+  if (found.empty() && report.exit_code() == ExitCode::row_failed) {
+    for (const std::string& fault : report.faults()) found.push_back(fault);
+    for (const std::string& what : report.left_out()) found.push_back("left out " + what);
+  }
+  return found;
+}
+
 std::vector<std::string> verify_soak(const std::filesystem::path& directory, Ending ending) {
   const std::string facts = (directory / "environment.json").string();
   std::vector<std::string> problems;
   const nlohmann::json environment = parse_json(read_file(facts), facts);
   check_provenance(environment, problems);
   const SoakReport report = read_soak(directory.string());
-  for (const SoakCount& count : report.counts()) {
-    if (count.mismatches > 0) {
-      problems.push_back(
-          fmt::format("{}: {} with wrong bits", count.id,
-                      counted(static_cast<std::size_t>(count.mismatches), "launch")));
-    }
-  }
-  if (problems.empty() && report.exit_code() == ExitCode::row_failed) {
-    for (const std::string& fault : report.faults()) problems.push_back(fault);
-    for (const std::string& what : report.left_out()) problems.push_back("left out " + what);
-  }
   for (const std::string& line : report.misplaced()) {
     problems.push_back(fmt::format("{}: {}", kSoakFile, line));
   }

@@ -12,8 +12,12 @@ namespace ridgebench {
 // True if the folder holds a soak.
 bool holds_soak(const std::filesystem::path& directory);
 
-// One line for each thing that is not sound: wrong bits, faults of the device, a soak that did not
-// finish and should have, a file that was changed. Throws UsageError for files that cannot be read
+// One line for each thing that a soak found: wrong bits, or else faults of the device and what it
+// had to leave out. Throws UsageError as verify_soak() does.
+std::vector<std::string> found_by_soak(const std::filesystem::path& directory);
+
+// One line for each thing that is not sound, whatever the soak found: a soak that did not finish
+// and should have, a file that was changed. Throws UsageError for files that cannot be read
 // or do not follow the schema.
 std::vector<std::string> verify_soak(const std::filesystem::path& directory,
                                      Ending ending = Ending::whole);

@@ -5,7 +5,7 @@ import shutil
 import signal
 
 import pytest
-from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, refused, ridgebench, wait_for_rows
+from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, environment, finish, refused, ridgebench, wait_for_rows
 from simulated_node import EIGHT, Node
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH has ssh-keygen")
@@ -171,14 +171,29 @@ def test_a_folder_whose_parts_do_not_fit_together_is_refused(what, with_lost, ke
     assert ridgebench("verify", folder).returncode == ROW_FAILED and not (folder / "SHA256SUMS").exists()
 
 
-def test_a_soak_with_wrong_bits_is_not_sound(fleet, keys):
+def test_a_soak_that_found_wrong_bits_is_signed_as_what_it_is(tmp_path, keys):
+    folder = tmp_path / "soak"
+    soak = ("soak", "--device", "sim", "--minutes", "0.01", "--format", "bf16", "--memory", "2%", "--out", folder)
+    assert ridgebench(*soak, env=environment(RIDGEBENCH_INJECT_FAULT="once:seed=3")).returncode == ROW_FAILED
+    done = ridgebench("publish", folder, "--key", keys / "alice")
+    assert done.returncode == OK and "signed by" in done.stdout and f"{folder}: " in done.stdout and " with wrong bits\n" in done.stdout
+    code, said = verified(folder, keys)
+    assert code == ROW_FAILED and "signed by alice@example" in said and " with wrong bits\n" in said and "sound" not in said
+    with open(folder / "soak.jsonl", "a") as file:
+        file.write("\n")
+    done = ridgebench("publish", folder, "--key", keys / "alice")
+    assert done.returncode == ROW_FAILED and "soak.jsonl is not what the run wrote" in done.stderr and "not signed" in done.stderr
+
+
+def test_a_soak_that_was_changed_is_not_sound(fleet, keys):
     folder = fleet / "soak" / "soak" / "sim-0"
     assert ridgebench("verify", folder).returncode == OK
     mismatch = {"event": "mismatch", "id": "memory/ones", "words": 1, "bits": 1, "units": []}
     lines = (folder / "soak.jsonl").read_text().splitlines(True)
     (folder / "soak.jsonl").write_text("".join([*lines[:-1], json.dumps(mismatch) + "\n", lines[-1]]))
     done = ridgebench("publish", folder, "--key", keys / "alice")
-    assert done.returncode == ROW_FAILED and "memory/ones: 1 launch with wrong bits" in done.stderr
+    assert done.returncode == ROW_FAILED and "soak.jsonl is not what the run wrote" in done.stderr
+    assert "memory/ones: 1 launch with wrong bits" in ridgebench("verify", folder).stderr
 
 
 def test_a_tree_without_results_is_refused(tmp_path, keys):
