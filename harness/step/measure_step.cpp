@@ -14,10 +14,10 @@
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/case.hpp"
 #include "harness/measure/failure.hpp"
+#include "harness/measure/judging/least_time.hpp"
 #include "harness/measure/measurer.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/measure/verifying/output_check.hpp"
-#include "harness/results/judged/raised.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/step/reference_step.hpp"
 #include "kernels/common/error.hpp"
@@ -47,15 +47,6 @@ Case case_of(const Chain& chain, std::size_t launch, Device& device) {
           .device = &device,
           .format = problem.format,
           .shape = problem.shape};
-}
-
-// Least time of a case by some roofs, in seconds; empty if they lack one.
-std::optional<double> least_s(const Case& c, const Problem& problem, const Roofs& roofs) {
-  Record record = c.describe();
-  record.status = Status::ok;
-  record.time = Summary{.median = 1e9};  // so long that no roof is exceeded
-  judge(record, c, problem, roofs);
-  return least_time_s(record);
 }
 
 // A part of a step before it is measured: the numbers of its launches.
@@ -255,7 +246,7 @@ class StepMeasurer {
                                      const Roofs& roofs) {
     double sum = 0;
     for (const std::size_t i : numbers) {
-      const auto seconds = least_s(case_of(chain, i, device_), chain.problem(i), roofs);
+      const auto seconds = least_s(chain.implementation(i), chain.problem(i), roofs);
       if (!seconds) return std::nullopt;
       sum += *seconds;
     }

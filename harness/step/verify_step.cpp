@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "harness/base/statistics.hpp"
+#include "harness/measure/judging/least_time.hpp"
 #include "harness/measure/problem.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/verify/checks.hpp"
@@ -70,6 +71,46 @@ void check_sizes(const StepRecord& r, Checker& check) {
                 "the timeline has other live bytes than the step");
 }
 
+// The implementation of a part's launches; null if this program lacks it.
+const Implementation* implementation_of(const StepLaunch& launch, const StepPart& part,
+                                        Backend backend) {
+  for (const auto& one : Registry::instance().implementations()) {
+    if (one->operation->name == launch.operation && one->technique.name == part.technique &&
+        one->backend == backend && one->format == launch.format) {
+      return one.get();
+    }
+  }
+  return nullptr;
+}
+
+// Compares the least times of a part with what the stated ceilings and the data sheet give.
+void check_least_times(const StepRecord& r, const StatedDevice& device, Checker& check) {
+  Roofs measured;
+  for (const StepCeiling& c : r.ceilings) {
+    measured.add({c.resource, c.format, c.written_fraction, c.per_s, c.id});
+  }
+  const StepProgram program = program_of(stated_plan(r));
+  for (const StepPart& part : r.parts) {
+    for (const StepLaunch& launch : program.launches()) {
+      if (launch.name != part.name || launch.phase != part.phase) continue;
+      const Implementation* const own = implementation_of(launch, part, r.backend);
+      if (own == nullptr) break;
+      const Problem problem(*own->operation, launch.shape, launch.format);
+      const auto compare = [&](const char* name, const std::optional<double>& stored,
+                               const Roofs& roofs) {
+        const std::string key = fmt::format("{} of {}", name, part.name);
+        const std::optional<double> least = least_s(*own, problem, roofs);
+        check.require(stored.has_value() == least.has_value(),
+                      fmt::format("{} is {}", key, stored ? "set without a roof" : "missing"));
+        if (stored && least) check.equal(key, *stored, static_cast<double>(part.launches) * *least);
+      };
+      compare("roof_s", part.roof_s, measured);
+      if (device.sheet != nullptr) compare("sheet_s", part.sheet_s, Roofs(*device.sheet));
+      break;  // all launches of a part do the same
+    }
+  }
+}
+
 void check_rates(const StepRecord& r, Checker& check) {
   StepRecord computed = r;
   for (const auto rate : {&StepRecord::attention_share, &StepRecord::tokens_per_s,
@@ -77,7 +118,7 @@ void check_rates(const StepRecord& r, Checker& check) {
     (computed.*rate).reset();
   }
   derive_rates(computed);
-  const auto equal = [&](const char* key, std::optional<double> StepRecord::* rate) {
+  const auto equal = [&](const char* key, std::optional<double> StepRecord::*rate) {
     const bool there = (r.*rate).has_value() == (computed.*rate).has_value();
     check.require(there, fmt::format("{} belongs to an ok step of decoding only, and a time of the "
                                      "model to one that caches cannot serve",
@@ -167,6 +208,7 @@ void check_times(const StepRecord& r, const StatedDevice& device, Checker& check
     for (const StepPart& part : r.parts) launches += static_cast<double>(part.launches);
     check.equal("launch_gap_s", r.launch_gap_s.value_or(0), launches * *device.launch_floor_s);
   }
+  check_least_times(r, device, check);
   check_rates(r, check);
   check.require((std::ranges::find(r.flags, kAboveRoof) != r.flags.end()) == above_roofs(r),
                 fmt::format("the flag {} belongs to a step whose products are faster than their "

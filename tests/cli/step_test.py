@@ -255,6 +255,19 @@ def test_verify_finds_a_part_outside_of_its_interval(measured, tmp_path):
     assert done.returncode == ROW_FAILED and "lies outside of its interval" in done.stderr
 
 
+@pytest.mark.parametrize(("rows", "key"), [("parts", "roof_s"), ("ceilings", "per_s")])
+def test_verify_finds_a_part_that_its_ceilings_do_not_judge_so(rows, key, measured, tmp_path):
+    def double(step):
+        for row in step[rows]:
+            row[key] *= 2
+        step["sum_of_roofs_s"] = sum(part["roof_s"] for part in step["parts"])
+
+    done = ridgebench("verify", edited(measured[0], tmp_path / "changed", double))
+    assert done.returncode == ROW_FAILED and "roof_s of forward is" in done.stderr
+    lacking = edited(measured[0], tmp_path / "lacking", lambda step: step.update(ceilings=[]))
+    assert "roof_s of forward is set without a roof" in ridgebench("verify", lacking).stderr
+
+
 def on_a_gpu(mfu, form="bf16", kind="train"):
     """Makes the step one of a device with a data sheet: none was measured on a GPU."""
     return lambda step: step.update(mfu=mfu, format=form, step=kind)

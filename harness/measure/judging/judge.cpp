@@ -5,7 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "harness/measure/judging/least_time.hpp"
 #include "harness/measure/measurer.hpp"
+#include "harness/results/judged/raised.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/suspect.hpp"
 #include "kernels/common/cuda/tensor_instruction.hpp"
@@ -159,6 +161,22 @@ void compare_with_roofs(Record& record, const Case& c, const Problem& problem, c
 }
 
 }  // namespace
+
+std::optional<double> least_s(const Implementation& implementation, const Problem& problem,
+                              const Roofs& roofs) {
+  const Case c{.operation = problem.operation,
+               .technique = implementation.technique,
+               .implementation = &implementation,
+               .device = nullptr,  // roofs need none
+               .format = problem.format,
+               .shape = problem.shape};
+  Record record;
+  record.engine = c.technique.engine;
+  record.flops = problem.work.flops;
+  record.bytes = problem.work.bytes;
+  record.roof = roof_of(c, problem, roofs);
+  return least_time_s(record);
+}
 
 void judge(Record& record, const Case& c, const Problem& problem, const Roofs& roofs) {
   const Timed timed{problem.work, record.time->median};

@@ -1,8 +1,10 @@
 #include "harness/results/verify/verify_results.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
@@ -33,6 +35,8 @@ constexpr int kFlagsAboveRoof = 4;
 constexpr int kSuspects = 6;
 // Since this method a run that ended records which controls moved.
 constexpr int kRecordsDoubts = 7;
+// Keys of environment.json and of records that only this method and newer ones write.
+constexpr std::array kKeysOfDoubts{"controls", "doubted", "fingerprint", "seen_s"};
 
 // Other versions have other ceilings, and a file that was loaded or a program that used the C
 // interface had operations of its own. This one cannot compute the work of what it lacks.
@@ -189,6 +193,13 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory, 
   const nlohmann::json method = environment.value("method_version", nlohmann::json());
   // check_provenance() names one that is not a number. Imported results have none, and no rules.
   const double rules = method.is_number() ? method.get<double>() : 0;
+  std::set<std::string> newer;  // keys that contradict the stated method
+  const auto note_newer = [&](const nlohmann::json& found) {
+    if (!method.is_number() || rules >= kRecordsDoubts) return;
+    std::ranges::copy_if(kKeysOfDoubts, std::inserter(newer, newer.end()),
+                         [&](const char* key) { return found.contains(key); });
+  };
+  note_newer(environment);
   std::set<std::string> ids;
   const std::string path = (directory / "records.jsonl").string();
   std::istringstream lines(read_file(path));
@@ -198,10 +209,17 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory, 
     const std::string origin = fmt::format("{}:{}", path, ++number);
     const Record& record = records.emplace_back(parse_record(line, origin));
     const nlohmann::json raw = parse_json(line, origin);
+    note_newer(raw);
     if (!ids.insert(record.id).second) problems.push_back(record.id + ": comes twice");
     check_record(record, JsonObject(raw, origin), run, problems);
     if (rules >= kFlagsAboveRoof) check_roof_flag(record, problems);
     if (rules >= kSuspects) check_suspicion(record, problems);
+  }
+  if (!newer.empty()) {
+    problems.push_back(
+        fmt::format("environment.json: method_version is {}, but the keys {} are of "
+                    "version {} and newer",
+                    rules, fmt::join(newer, ", "), kRecordsDoubts));
   }
   if (ids.empty() && ending == Ending::whole) problems.emplace_back("records.jsonl holds no row");
   if (ending == Ending::whole) {

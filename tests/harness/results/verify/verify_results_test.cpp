@@ -312,6 +312,16 @@ TEST_F(VerifyResultsTest, AValueThatTheSchemaOfTheEnvironmentDoesNotAllowIsFound
               ElementsAre(StartsWith("environment.json: started is \"yesterday\"")));
 }
 
+TEST_F(VerifyResultsTest, AnOlderMethodThanTheKeysIsFound) {
+  for (const int method : {0, 3, 6}) {
+    EXPECT_THAT(problems_with("method_version", method),
+                Contains(StartsWith(fmt::format("environment.json: method_version is {}, but the "
+                                                "keys controls, doubted, fingerprint",
+                                                method))));
+  }
+  EXPECT_THAT(problems_with("method_version", 8), IsEmpty());
+}
+
 TEST_F(VerifyResultsTest, ARunWithoutItsControlsIsFound) {
   EXPECT_THAT(problems_with("doubted", nullptr),
               ElementsAre("environment.json: a run that ended has controls and doubted"));
