@@ -22,7 +22,7 @@ _GIGA = 1e9
 _COLLECTIVES = {"all_reduce": "all-reduce", "reduce_scatter": "reduce-scatter", "all_gather": "all-gather", "alltoall": "all-to-all",
                 "gather": "gather", "scatter": "scatter", "broadcast": "broadcast", "reduce": "reduce", "sendrecv": "send-receive"}
 _PROGRAM = re.compile(rf"(?<![A-Za-z_])({'|'.join(_COLLECTIVES)})_perf\b")
-_RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\s.*?\bdevice\s+\d+\s+\[[^\]]*\]\s+(\S.*?)\s*$")
+_RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\s+(?:Group\s+(\d{1,7})\s)?.*?\bdevice\s+\d+\s+\[[^\]]*\]\s+(\S.*?)\s*$")
 _FIRST = ("size", "count", "type")  # then, in newer versions, redop and root
 _TIMED = ("time", "algbw", "busbw")  # then a count of wrong values, or the largest error
 _PLACES = ("out_of_place", "in_place")
@@ -52,9 +52,13 @@ def _collective(text: str, origin: str) -> str:
 
 def _ranks(lines: list[str], imported: Imported, origin: str) -> int:
     """The number of ranks, by the list of devices above the table. Raises ResultsError."""
-    found = {int(match[1]): match[2] for match in map(_RANK.match, lines) if match}
+    listed = [match for match in map(_RANK.match, lines) if match]
+    found = {int(match[1]): match[3] for match in listed}
     if len(found) < 2 or sorted(found) != list(range(len(found))):
         raise bad(origin, f"'# Using devices' lists {len(found)} ranks; allowed: two or more, numbered from 0")
+    groups = {match[2] for match in listed}
+    if len(groups) > 1:
+        raise bad(origin, f"the ranks are in {len(groups)} groups, as NCCL_TESTS_SPLIT makes them; allowed: one group")
     models = sorted(set(found.values()))
     imported.models[0] = models[0]
     if len(models) > 1:

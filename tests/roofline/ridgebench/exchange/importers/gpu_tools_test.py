@@ -219,7 +219,8 @@ def test_each_collective_has_its_factor(tmp_path, collective, share):
 
 def test_an_old_table_without_redop_and_root(tmp_path, capsys):
     path = tmp_path / "t"
-    path.write_text(f"all_gather_perf\n{RANKS}# size count type time algbw busbw error time algbw busbw error\n"
+    ranks = RANKS.replace("Group  0 ", "")
+    path.write_text(f"all_gather_perf\n{ranks}# size count type time algbw busbw error time algbw busbw error\n"
                     "1000 250 half 10 0.1 0.08 0e+00 10 0.1 0.07 0e+00\n1000 250 f8e4m3 10 0.1 0.08 0 10 0.1 0.07 0\n")
     assert list(read(tmp_path, "nccl-tests", path)) == [f"all_gather/nccl_{place}/{kind}/ranks:4/message_bytes:1000/steady@cuda:0"
                                                         for kind in ("fp16", "fp8_e4m3") for place in ("out_of_place", "in_place")]
@@ -230,6 +231,7 @@ def test_an_old_table_without_redop_and_root(tmp_path, capsys):
     ("", "0 tables with size and busbw"), (TITLE, "does not name the collective; allowed: one of all_reduce_perf"),
     (f"all_reduce_perf all_gather_perf\n{RANKS}{TITLE}", "names all_gather and all_reduce"),
     (f"my_all_reduce_perf\n{RANKS}{TITLE}", "does not name the collective"),
+    (f"reduce_perf\n{RANKS.replace('2 Group  0', '2 Group  1')}{TITLE}", "the ranks are in 2 groups"),
     (f"all_reduce_perf\n{TITLE}", "lists 0 ranks; allowed: two or more"), (f"all_reduce_perf\n{RANKS}{TITLE}", "no point in it"),
     (f"all_reduce_perf\n{RANKS}# size busbw\n", "columns 'size busbw'; allowed"),
     (f"all_reduce_perf\n{RANKS}{TITLE}1 2\n", "2 cells; allowed: 13"),
