@@ -9,8 +9,8 @@ from typing import Any, Iterator, Optional
 from ridgebench.base.files import ResultsError, parse_lenient
 from ridgebench.base.text import quoted
 
-# 1e-15 s to 1e9 s, and at most a zettabyte or a zettaflop: what is outside was read in a wrong unit.
-_LEAST_TIME, _MOST_TIME, _MOST_WORK = 1e-15, 1e9, 1e21
+# 1e-15 s to 1e9 s, and 1e-9 to 1e21 bytes or FLOPs: what is outside was read in a wrong unit.
+_LEAST_TIME, _MOST_TIME, _LEAST_WORK, _MOST_WORK = 1e-15, 1e9, 1e-9, 1e21
 MOST_SAMPLES = 100_000
 LONGEST_NAME = 1000
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)  # no nan, no inf
@@ -113,8 +113,8 @@ def time(value: float, origin: str, what: str) -> float:
 
 
 def work(value: float, origin: str, what: str) -> float:
-    if not 0 <= value <= _MOST_WORK:
-        raise bad(origin, f"{what} is {value:g}; allowed: 0 to {_MOST_WORK:g}")
+    if value != 0 and not _LEAST_WORK <= value <= _MOST_WORK:
+        raise bad(origin, f"{what} is {value:g}; allowed: 0, or {_LEAST_WORK:g} to {_MOST_WORK:g}")
     return value
 
 

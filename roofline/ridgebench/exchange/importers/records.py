@@ -174,7 +174,7 @@ def write(folder: Path, rows: list[dict], facts: dict[str, Any]) -> None:
     if any(folder.iterdir()):
         raise ResultsError(f"{folder}: is not empty; allowed: a new or an empty folder")
     files = {"environment.json": json.dumps(facts, indent=2) + "\n",
-             "records.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}
+             "records.jsonl": "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)}
     sums = {name: hashlib.sha256(text.encode("utf-8")).hexdigest() for name, text in files.items()}
     files["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sums.items())
     try:

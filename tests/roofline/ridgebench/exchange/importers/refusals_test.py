@@ -67,6 +67,7 @@ def refused(tmp_path: Path, capsys, *words) -> str:
         ("csv", "name,time_us,operation,m,M\na,1,dot,2,3\n", "is unknown; --format"),
         ("csv", "name,time_us,operation,format,m,M\na,1,dot,fp32,2,3\n", "m, M name a dimension twice"),
         ("csv", "name,time_us,format,flops\na,1,fp32,1e99\n", "flops is 1e+99"),
+        ("csv", "name,time_us,format,flops,bytes\na,1,fp32,1,1e-300\n", "bytes is 1e-300; allowed: 0, or 1e-09 to 1e+21"),
         ("csv", "name,time_us,format,shape\na,1,fp32,n:0\n", "shape 'n:0'"),
         ("csv", "name,time_us,format,operation,m,n\na,1,fp32,foo,8.5,8\n", "m is '8.5'"),
         ("csv", "name,time_us,format,shape,m\na,1,fp32,n:8,9\n", "both 'shape' and m have sizes"),
