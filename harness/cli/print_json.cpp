@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "kernels/common/error.hpp"
 #include "roofline/json_text.hpp"
 
 namespace ridgebench {
@@ -14,6 +17,9 @@ thread_local std::string* captured_text = nullptr;
 std::string leaf_text(const ordered_json& value) {
   if (!value.is_number_float()) {
     return json_ascii(value);
+  }
+  if (!std::isfinite(value.get<double>())) {  // JSON has no infinity
+    throw UsageError("a result exceeds every number; allowed: values with a finite result");
   }
   std::string number = fmt::format("{}", value.get<double>());
   // A reader that distinguishes types reads a double again.

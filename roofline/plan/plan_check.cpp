@@ -85,7 +85,7 @@ class Checklist {
     const double days = train_["days"].get<double>();
     Check check{"FLOPs and time", days, question_.days, "day"};
     if (!check.passes()) {
-      check.remedy = fmt::format("--gpus {:.0f}, or a higher MFU: ridgebench plan mfu",
+      check.remedy = fmt::format("--gpus {:.15g}, or a higher MFU: ridgebench plan mfu",
                                  std::ceil(question_.fits.ranks * days / *question_.days));
     }
     return check;
@@ -118,8 +118,8 @@ class Checklist {
       name = sent == 0 ? "communication with the host" : "communication, with the host too";
     return {
         name, link_s, step_s, "s",
-        fmt::format("{:.0f} times the batch, in {}, or a faster link{}", std::ceil(link_s / step_s),
-                    each ? "no more micro-batches" : "micro-batches",
+        fmt::format("{:.15g} times the batch, in {}, or a faster link{}",
+                    std::ceil(link_s / step_s), each ? "no more micro-batches" : "micro-batches",
                     host_s > peers_s ? " to the host" : "")};
   }
 

@@ -11,10 +11,10 @@ namespace ridgebench {
 
 double positive(std::string_view option, double value) {
   constexpr double kLargest = 1e30;
-  const bool sensible = value > 0 && value <= kLargest;  // false for NaN
+  const bool sensible = value >= 1 / kLargest && value <= kLargest;  // false for NaN
   if (!sensible) {
-    throw UsageError(fmt::format("{} is {:g}; allowed: a number above 0, at most {:g}", option,
-                                 value, kLargest));
+    throw UsageError(fmt::format("{} is {:g}; allowed: a number above 0, from {:g} to {:g}", option,
+                                 value, 1 / kLargest, kLargest));
   }
   return value;
 }

@@ -14,7 +14,8 @@
 
 namespace ridgebench {
 
-// Checks that a value is above 0 and at most 1e30, which keeps every product of a plan finite.
+// Checks that a value is from 1e-30 to 1e30, which keeps every product and quotient of a plan
+// finite.
 double positive(std::string_view option, double value);
 
 // Checks a number of parameters: a whole number from 1 to 1e30.

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "kernels/common/error.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -23,6 +27,12 @@ TEST(JsonText, ANumberHasTheFewestDigitsThatReadBackTheSame) {
   EXPECT_EQ(json_text(1.0), "1.0");
   for (const double value : {1e23, 6.3e24, 0.1, 1.25e-6, 2.0 / 3, 5e-324, 1.7976931348623157e308}) {
     EXPECT_EQ(ordered_json::parse(json_text(value)).get<double>(), value);
+  }
+}
+
+TEST(JsonText, RefusesWhatIsNotFinite) {
+  for (const double value : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    EXPECT_THROW((void)json_text({{"value", value}}), UsageError);
   }
 }
 

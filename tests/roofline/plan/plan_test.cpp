@@ -306,7 +306,7 @@ TEST(PlanErrors, TrainNeedsDeviceAndMfuTogether) {
 }
 
 TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
-  for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e31}) {
+  for (const double bad : {0.0, -1.0, kNan, kInfinity, 1e31, 1e-31}) {
     EXPECT_THAT(rejection([&] { return plan_train({.work = {.flops = bad}}, nullptr); }),
                 HasSubstr("--flops is"));
     EXPECT_THAT(rejection([&] { return plan_memory({.parameters = bad}, {}, nullptr); }),
@@ -328,6 +328,8 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
   }
   EXPECT_THAT(rejection([] { return plan_memory({}, 1.5, h100_roofs()); }),
               HasSubstr("whole number"));
+  EXPECT_THAT(message_of<UsageError>([] { (void)link_of("1e-300"); }),
+              HasSubstr("--link is 1e-300; allowed: a number above 0, from 1e-30 to 1e+30"));
 }
 
 TEST(PlanMemory, InferenceTakesFormatsBelowEightBits) {
