@@ -152,6 +152,25 @@ void warn_of_differences(const ConfigKeys& keys, Transformer& model) {
   }
 }
 
+// True for a class of transformers that computes labels, a score or vectors instead of a next
+// token.
+bool lacks_lm_head(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kOtherHeads{"Classification", "QuestionAnswering",
+                                                        "RewardModel"};
+  if (std::ranges::any_of(kOtherHeads, [&](auto head) { return name.ends_with(head); }))
+    return true;
+  return name.ends_with("Model") && !name.ends_with("LMHeadModel") && name != "ChatGLMModel";
+}
+
+void warn_of_head(const json& config, Transformer& model) {
+  const json classes = config.value("architectures", json());
+  if (!classes.is_array() || classes.empty() || !classes[0].is_string()) return;
+  const auto& name = classes[0].get_ref<const std::string&>();
+  if (!lacks_lm_head(name)) return;
+  model.warnings.push_back(
+      fmt::format("architectures is {}, a class without lm_head: lm_head is counted", name));
+}
+
 // Keys that nothing has read: an error for a family that the table lacks, else a warning.
 void check_unread(const ConfigKeys& keys, const FamilyChoice& choice, Transformer& model) {
   refuse_other_layers(keys);
@@ -239,6 +258,7 @@ Transformer parse_transformer(std::string_view text, const std::string& origin) 
   ConfigKeys keys(language.config, language.origin, *choice.family, !choice.strict);
   Transformer model = transformer_of(keys, choice);
   if (!language.warning.empty()) model.warnings.push_back(language.warning);
+  warn_of_head(language.config, model);
   const bool inside = object.holds("quantization_config");
   read_quantization(inside ? language.config : root, model);
   model.name = origin;

@@ -56,6 +56,21 @@ TEST(Transformer, LlamaHasGroupedQueriesAndAGate) {
   EXPECT_THAT(model.notes, IsEmpty());
 }
 
+TEST(Transformer, AClassWithoutLmHeadIsAWarning) {
+  const auto warnings_of = [](const nlohmann::json& classes) {
+    return parse_transformer(changed_llama("architectures", classes), "x").warnings;
+  };
+  for (const char* const name : {"LlamaForSequenceClassification", "Qwen2ForTokenClassification",
+                                 "LlamaForQuestionAnswering", "Qwen2ForProcessRewardModel",
+                                 "MistralModel", "LlamaBidirectionalModel"}) {
+    EXPECT_THAT(warnings_of({name}), ElementsAre(AllOf(HasSubstr(name), HasSubstr("lm_head"))));
+  }
+  for (const nlohmann::json& classes : std::vector<nlohmann::json>{
+           {"LlamaForCausalLM"}, {"GPT2LMHeadModel"}, {"ChatGLMModel"}, {1}, nullptr, "x"}) {
+    EXPECT_THAT(warnings_of(classes), IsEmpty()) << classes;
+  }
+}
+
 TEST(Transformer, Gpt2IsFourTimesAsWideInsideHasNoGateAndTiesItsEmbedding) {
   const Transformer model = stored_config("gpt2.json");
   EXPECT_THAT(products_of_layers(model), ElementsAre("qkv 24x8 in 2", "o 8x8 in 2", "up 32x8 in 2",
