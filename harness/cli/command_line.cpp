@@ -91,6 +91,9 @@ CommandFailure command_failure(const std::exception_ptr& exception) {
   } catch (const std::filesystem::filesystem_error& error) {
     return {ExitCode::usage, refused_path(error)};
   } catch (const std::system_error& error) {
+    if (error.code() == std::errc::too_many_files_open) {
+      return {ExitCode::row_failed, "too many files are open; allowed: a larger limit (ulimit -n)"};
+    }
     if (error.code() != std::errc::resource_unavailable_try_again) {
       return {ExitCode::internal, error.what()};
     }

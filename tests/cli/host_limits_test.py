@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from command_line import BINARY, OK, environment, read_environment, records, run
+from command_line import BINARY, OK, ROW_FAILED, environment, read_environment, records, run
 
 FEW = ("--filter", "^relu/(naive|onednn)/(fp32|bf16)/", "--budget", "0.5")
 
@@ -51,3 +51,10 @@ def test_threads_have_stacks_under_a_low_limit(tmp_path):
     shell = ["bash", "-c", 'ulimit -s 1024; exec "$@"', "bash", *map(str, command)]
     result = subprocess.run(shell, capture_output=True, text=True, check=False, env=environment())
     assert result.returncode == OK, result.stderr
+
+
+def test_too_few_files_for_a_pipe_is_a_limit_of_the_host():
+    shell = ["bash", "-c", 'ulimit -n 4; exec "$@"', "bash", str(BINARY), "doctor"]
+    result = subprocess.run(shell, capture_output=True, text=True, check=False, env=environment(), stdin=subprocess.DEVNULL)
+    assert result.returncode == ROW_FAILED
+    assert result.stderr == "ridgebench: too many files are open; allowed: a larger limit (ulimit -n)\n"
