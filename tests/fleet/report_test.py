@@ -19,7 +19,7 @@ from ridgebench.__main__ import main
 from ridgebench.fleet import findings
 from ridgebench.fleet.judge import assess
 from ridgebench.fleet.render import exports, files, markdown
-from synthetic_fleet import healthy, write_fleet
+from synthetic_fleet import healthy, write_fleet, write_node
 
 NAMES = {"report.html", "report.md", "report.json", "gpus.csv", "junit.xml", "metrics.prom", "map.svg", "map.png"}
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&|`$\u0000\ud800"
@@ -108,6 +108,18 @@ def test_a_tree_may_have_any_name(fleet_folder, tmp_path, capsys):
     assert main(["fleet", "report", str(tree)]) in (0, 3, 4)
     out = capsys.readouterr().out
     assert out.replace("\n", "").isprintable() and "\nreport: " in out and "\nname" not in out
+
+
+def test_no_file_has_a_control_character_of_an_environment(fleet_folder, tmp_path):
+    tree = tmp_path / "fleet"
+    shutil.copytree(fleet_folder, tree, ignore=shutil.ignore_patterns("report"))
+    shutil.rmtree(tree / "nodes/gn1/attempt-1")
+    write_node(tree / "nodes/gn1/attempt-1", "gn1", 8, rows=3, model="H100\x1b[31m\x07", power_limit_w="7\x1b]0;a\x9b")
+    assert main(["fleet", "report", str(tree)]) == 3
+    for name in NAMES - {"map.png"}:
+        text = (tree / "report" / name).read_text()
+        assert [c for c in text if not c.isprintable() and c not in "\n\u00a0\u2009"] == [], name
+    assert "H100 [31m" in (tree / "report/report.html").read_text()
 
 
 def test_junit_counts_its_cases(written):

@@ -13,7 +13,7 @@ from typing import Any, Mapping, Optional
 
 from ridgebench.base.command_line import CommandError, what_failed
 from ridgebench.base.files import ResultsError, decoded, lines_of, parse_quickly, read, wrong
-from ridgebench.base.text import cut, one_line, quoted
+from ridgebench.base.text import clean, cut, one_line, quoted
 from ridgebench.data.doubts import CACHED, recorded, why_unfinished
 from ridgebench.data.records import BROKEN, require_rates
 from ridgebench.judge.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
@@ -64,10 +64,10 @@ def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
 
 
 def _frozen(value: Any) -> Any:
-    """A value of JSON as one that can be hashed."""
+    """A value of JSON as one that can be hashed and shown: its texts have no control characters."""
     if isinstance(value, dict):
-        return tuple(sorted((key, _frozen(item)) for key, item in value.items()))
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+        return tuple(sorted((clean(key), _frozen(item)) for key, item in value.items()))
+    return tuple(map(_frozen, value)) if isinstance(value, list) else clean(value)
 
 
 def text_or_none(value: Any) -> Optional[str]:
