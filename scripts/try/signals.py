@@ -67,10 +67,19 @@ thrice = ridgebench.operation("thrice", "x[n] -> y[n]", lambda x: 3 * x, flops=l
 @ridgebench.kernel(thrice)
 def own(x, y):
     np.multiply(x, 3, out=y)
+"""
+SCRIPT = """
+import sys
 
-if __name__ == "__main__":
-    import sys
+try:
+    import ridgebench
+    from own import own
     ridgebench.measure(own, "n:10000", device="cpu", out=sys.argv[1], seconds=1)
+except KeyboardInterrupt:  # before the run begins
+    sys.exit("script: interrupted")
+except ridgebench.KernelError as error:
+    print(f"script: {error}", file=sys.stderr)
+    sys.exit(error.code)
 """
 PROBLEM = {
     "name": "scale", "op_type": "scaling", "axes": {"M": {"type": "var"}}, "inputs": {"x": {"shape": ["M"], "dtype": "float32"}},
@@ -105,6 +114,7 @@ class Trial:
         compiler = [os.environ.get("CXX", "g++"), "-std=c++20", "-shared", "-fPIC", "-O1", f"-I{ROOT}"]
         subprocess.run([*compiler, folder / "own.cpp", "-o", folder / "libown.so"], check=True)
         (folder / "own.py").write_text(PYTHON_KERNEL)
+        (folder / "script.py").write_text(SCRIPT)
         (folder / "problem").mkdir()
         (folder / "problem/definition.json").write_text(json.dumps(PROBLEM))
         (folder / "problem/workload.jsonl").write_text(json.dumps(WORKLOAD) + "\n")
@@ -127,7 +137,7 @@ class Trial:
             "run --concurrent": [*run, "--concurrent", "--filter", "^relu/naive/(fp32|bf16)/", "--budget", "4", "--out", out / "node"],
             "run --load PYTHON": [*run, f"--load={self.folder / 'own.py'}:own", *IN_PYTHON, "--out", out / "run"],
             "script of kernels": ["env", f"RIDGEBENCH_LIBRARY={self.program.parents[1] / 'libridgebench.so'}",
-                                  ROOT / "scripts/python.sh", self.folder / "own.py", out / "run"],
+                                  ROOT / "scripts/python.sh", self.folder / "script.py", out / "run"],
             "soak": [self.program, *SOAK, "--out", out / "soak"],
             "step": [self.program, "step", *STEP, "--out", out / "step"],
             "duel": [self.program, "duel", *DUEL, "--out", out / "duel"],
@@ -136,6 +146,7 @@ class Trial:
                             "--reader", "csv", "--out", out / "search", "--", "sleep", "0.05", "--", "./bench"],
             "baseline check --run": [self.program, "baseline", "check", baseline, "--run", "--device", "sim", "--budget", "2",
                                      "--out", out / "check", "--json", out / "check.json"],
+            "baseline promote": [self.program, "baseline", "promote", self.run, "--model", "--into", out / "baselines"],
             "plot": [self.program, "plot", self.run, "--out", out / "figures"],
             "slides": [self.program, "slides", self.run, "--out", out / "slides"],
             "report": [self.program, "report", self.run, "--out", out / "report.html"],
@@ -268,6 +279,8 @@ def main() -> int:
     if not options.program.is_file():
         parser.error(f"{options.program} is missing; scripts/build.sh release -DRIDGEBENCH_TESTS=ON makes it")
     os.environ["OMP_WAIT_POLICY"] = "passive"
+    for number in ENDING:  # a shell's background job and nohup ignore some, and so would the programs
+        signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(options.program.resolve(), Path(folder))
         known = trial.cases(Path(folder))
