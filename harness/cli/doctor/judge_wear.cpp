@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kReplace = "replace the GPU (RMA) if more follow";
 
-// XIDs that the hardware or its firmware causes. Programs cause most others, such as 13, 31 and 43.
+// XIDs that the hardware or its firmware causes.
 // Source: NVIDIA, "XID Errors", docs.nvidia.com/deploy/xid-errors.
 struct KnownXid {
   int number;
@@ -35,6 +35,10 @@ constexpr std::array kHardwareXids{KnownXid{48, "a memory error that ECC could n
                                    KnownXid{120, "an error of the GPU's system processor"},
                                    KnownXid{140, "a memory error that ECC could not correct"}};
 
+// XIDs that programs cause, for the most part, by the same table: an exception of the graphics
+// engine, a fault of the MMU, a stopped channel and its cleanup.
+constexpr std::array kProgramXids{13, 31, 43, 45};
+
 std::string times(double count) {
   return count > 1 ? fmt::format(" ({:.0f} times)", count) : std::string();
 }
@@ -42,6 +46,7 @@ std::string times(double count) {
 void judge_xids(const Facts& gpu, Judge& judge) {
   const Facts& logged = value_at(gpu, "/xids");
   std::vector<std::string> hardware;
+  std::vector<std::string> of_programs;
   std::vector<std::string> others;
   for (const Facts& one : logged) {
     const int number = one["xid"].get<int>();
@@ -49,9 +54,10 @@ void judge_xids(const Facts& gpu, Judge& judge) {
     const auto known = std::ranges::find(kHardwareXids, number, &KnownXid::number);
     if (known != kHardwareXids.end()) {
       hardware.push_back(fmt::format("{}, {}{}", number, known->text, often));
-    } else {
-      others.push_back(fmt::format("{}{}", number, often));
+      continue;
     }
+    const bool caused = std::ranges::find(kProgramXids, number) != kProgramXids.end();
+    (caused ? of_programs : others).push_back(fmt::format("{}{}", number, often));
   }
   if (!hardware.empty()) {
     judge.warn("xid_hardware",
@@ -59,9 +65,16 @@ void judge_xids(const Facts& gpu, Judge& judge) {
                "sudo dmesg | grep -i xid; docs.nvidia.com/deploy/xid-errors has the remedies");
   }
   if (!others.empty()) {
+    judge.warn("xid_unknown",
+               fmt::format("the kernel's log has XID {}, which this program has in no list: it may "
+                           "be an error of hardware",
+                           fmt::join(others, ", ")),
+               "sudo dmesg | grep -i xid; docs.nvidia.com/deploy/xid-errors has the remedies");
+  }
+  if (!of_programs.empty()) {
     judge.note("xid_others",
                fmt::format("the kernel's log has XID {}: errors of programs, for the most part",
-                           fmt::join(others, ", ")),
+                           fmt::join(of_programs, ", ")),
                "sudo dmesg | grep -i xid");
   }
 }

@@ -104,6 +104,7 @@ LOG = """6,1,100,-;Linux version 6.1
 4,2,200,-;NVRM: Xid (PCI:0000:1B:00): 79, pid=7, GPU has fallen off the bus.
 4,3,300,-;NVRM: Xid (PCI:0000:1b:00.0): 79, GPU has fallen off the bus.
 4,4,400,-;NVRM: Xid (PCI:0000:1c:00): 31, pid=9, MMU Fault
+4,5,450,-;NVRM: Xid (PCI:0000:1c:00): 154, GPU recovery action changed
 4,5,500,-;NVRM: Xid (PCI:0000:1b:00): many
 4,6,600,-;NVRM: Xid (PCI:0000:1b:00"""
 
@@ -111,9 +112,10 @@ LOG = """6,1,100,-;Linux version 6.1
 def test_errors_in_the_kernels_log(root):
     write(root / "dev/kmsg", LOG)
     answer = doctor(root)
-    assert [gpu["xids"] for gpu in answer["facts"]["gpus"]] == [[{"xid": 79, "count": 2}], [{"xid": 31, "count": 1}]]
+    assert [gpu["xids"] for gpu in answer["facts"]["gpus"]] == [[{"xid": 79, "count": 2}], [{"xid": 31, "count": 1}, {"xid": 154, "count": 1}]]
     names(answer, "xid_hardware", "warning", "XID 79, the GPU fell off the bus (2 times)", "dmesg", "cuda:0")
     names(answer, "xid_others", "note", "XID 31: errors of programs", "dmesg", "cuda:1")
+    names(answer, "xid_unknown", "warning", "XID 154, which this program has in no list", "dmesg", "cuda:1")
 
 
 def test_without_a_log_there_is_no_word_about_it(root):
