@@ -1,6 +1,9 @@
 #include "harness/measure/fingerprint.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "harness/measure/verifying/outputs.hpp"
 
@@ -30,6 +33,40 @@ std::vector<std::string> unit_fingerprints_of(DeviceMemory& memory, const Proble
     fingerprints.push_back(hexadecimal(memory.checksum(all.subspan(first, row))));
   }
   return fingerprints;
+}
+
+std::optional<std::string> majority(const Votes& votes) {
+  constexpr std::size_t fewest = 3;
+  std::size_t total = 0;
+  for (const auto& [fingerprint, count] : votes) total += count;
+  const auto most = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; });
+  if (total < fewest || 2 * most->second <= total) return std::nullopt;
+  return most->first;
+}
+
+std::vector<std::size_t> other_units(std::span<const std::string> units, const std::string& right) {
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i] != right) others.push_back(i);
+  }
+  return others;
+}
+
+std::string units_text(const std::vector<std::size_t>& units, std::string_view kind) {
+  constexpr std::size_t most = 8;
+  const std::span<const std::size_t> shown(units.data(), std::min(units.size(), most));
+  std::string text = fmt::format("{} {}", kind, fmt::join(shown, ", "));
+  if (units.size() > most) text += fmt::format(" and {} more", units.size() - most);
+  return text;
+}
+
+std::optional<std::string> odd_units(std::span<const std::string> units, std::string_view kind) {
+  Votes votes;
+  for (const std::string& unit : units) ++votes[unit];
+  const auto right = majority(votes);
+  if (!right || votes.size() == 1) return std::nullopt;
+  return fmt::format("{} computes other bits than most of {}",
+                     units_text(other_units(units, *right), kind), units.size());
 }
 
 }  // namespace ridgebench

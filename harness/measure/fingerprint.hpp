@@ -2,7 +2,11 @@
 // not compute the same: one of them is wrong.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,5 +29,17 @@ std::string fingerprint_of(DeviceMemory& memory, const Problem& problem, const B
 // operation that does not tell them apart.
 std::vector<std::string> unit_fingerprints_of(DeviceMemory& memory, const Problem& problem,
                                               const BufferSet& set);
+
+// The number of votes for each fingerprint.
+using Votes = std::map<std::string, std::size_t>;
+// The fingerprint of more than half of at least three votes; two that differ cannot vote.
+std::optional<std::string> majority(const Votes& votes);
+
+// Numbers of the multiprocessors without the bits `right`.
+std::vector<std::size_t> other_units(std::span<const std::string> units, const std::string& right);
+// 'SM 2, 5', which lists eight at most. `kind`: SM, or thread of a host.
+std::string units_text(const std::vector<std::size_t>& units, std::string_view kind);
+// Names the multiprocessors whose bits differ from those of the majority; none without one.
+std::optional<std::string> odd_units(std::span<const std::string> units, std::string_view kind);
 
 }  // namespace ridgebench

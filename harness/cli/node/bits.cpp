@@ -1,36 +1,18 @@
 #include "harness/cli/node/bits.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "harness/measure/fingerprint.hpp"
+
 namespace ridgebench::node {
 namespace {
 
-using Votes = std::map<std::string, std::size_t>;  // by fingerprint
-
-constexpr std::size_t kFewestVotes = 3;  // two that differ cannot vote
-constexpr std::size_t kMostUnits = 8;    // that a text lists
-
-// The fingerprint of more than half of the votes; empty without one.
-std::optional<std::string> majority(const Votes& votes) {
-  std::size_t total = 0;
-  for (const auto& [fingerprint, count] : votes) total += count;
-  const auto most = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; });
-  if (total < kFewestVotes || 2 * most->second <= total) return std::nullopt;
-  return most->first;
-}
-
-std::string units_text(const std::vector<std::size_t>& units) {
-  const std::span<const std::size_t> shown(units.data(), std::min(units.size(), kMostUnits));
-  std::string text = fmt::format("SM {}", fmt::join(shown, ", "));
-  if (units.size() > kMostUnits) text += fmt::format(" and {} more", units.size() - kMostUnits);
-  return text;
-}
+constexpr std::size_t kFewestGpus = 3;  // two that differ cannot vote
 
 // The multiprocessors of all GPUs vote together.
 std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsOfRow> bits) {
@@ -39,17 +21,14 @@ std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsO
     for (const std::string& unit : one.units) ++votes[unit];
   }
   std::vector<OddBits> odd;
-  const auto right = votes.empty() ? std::nullopt : majority(votes);
+  const auto right = majority(votes);
   if (!right) return odd;
   for (const BitsOfRow& one : bits) {
-    std::vector<std::size_t> units;
-    for (std::size_t i = 0; i < one.units.size(); ++i) {
-      if (one.units[i] != *right) units.push_back(i);
-    }
+    const std::vector<std::size_t> units = other_units(one.units, *right);
     if (units.empty()) continue;
     odd.push_back(
         {one.gpu, true,
-         fmt::format("{} computes other bits in {} ({})", units_text(units), row, one.pass)});
+         fmt::format("{} computes other bits in {} ({})", units_text(units, "SM"), row, one.pass)});
   }
   return odd;
 }
@@ -67,7 +46,7 @@ std::vector<OddBits> vote_on_row(const std::string& row, std::span<const BitsOfR
   }
   if (votes.size() < 2) return odd;
   // A GPU that differs from itself is wrong, whatever the others say.
-  const auto right = gpus.size() < kFewestVotes ? std::nullopt : majority(votes);
+  const auto right = gpus.size() < kFewestGpus ? std::nullopt : majority(votes);
   for (const BitsOfRow& one : bits) {
     const auto known = [&](const OddBits& other) { return other.gpu == one.gpu; };
     if (std::ranges::any_of(odd, known)) continue;

@@ -38,7 +38,7 @@ class _Odd(NamedTuple):
 def bits_of(record: Mapping[str, Any]) -> Optional[Bits]:
     """The bits of a record; None without a fingerprint. Raises ValueError and TypeError for malformed ones."""
     fingerprint = _fingerprint(record.get("fingerprint"))
-    if fingerprint is None or record["status"] != "ok":
+    if fingerprint is None or record["status"] not in ("ok", "wrong"):
         return None
     choice = record.get("choice")
     units = (record["telemetry"] or {}).get("unit_fingerprints")
