@@ -113,6 +113,10 @@ void describe(const StepPlan& plan, StepRecord& record) {
       std::visit([](const auto& step) { return predicted_peak_bytes(step); }, plan.step);
 }
 
+std::vector<std::int64_t> predicted_live_bytes(const StepPlan& plan) {
+  return std::visit([](const auto& step) { return predicted_live_bytes(step); }, plan.step);
+}
+
 StepPlan stated_plan(const StepRecord& record) {
   return record.step == StepKind::train ? stated_train(record) : stated_decode(record);
 }

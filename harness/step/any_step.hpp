@@ -25,6 +25,9 @@ void check_plan(const StepPlan& plan);
 // The kinds of tensors that the step leaves as its results.
 std::vector<std::string> kinds_of_results(const StepPlan& plan);
 
+// The bytes that live at each launch by the closed form of a layer, which does not allocate.
+std::vector<std::int64_t> predicted_live_bytes(const StepPlan& plan);
+
 // Sets the keys of the sizes and choices, of the FLOPs and of the predicted memory, and the id
 // without its device.
 void describe(const StepPlan& plan, StepRecord& record);

@@ -114,7 +114,7 @@ void check(const DecodeStep& step) {
   check_heads(step);
 }
 
-std::int64_t predicted_peak_bytes(const DecodeStep& step) {
+std::vector<std::int64_t> predicted_live_bytes(const DecodeStep& step) {
   const std::int64_t size = info(step.format).storage_bytes;
   const auto bytes = [&](std::int64_t elements) { return rounded_tensor_bytes(elements * size); };
   const std::int64_t queries = step.heads * step.head_dim;
@@ -127,10 +127,25 @@ std::int64_t predicted_peak_bytes(const DecodeStep& step) {
       rounded_tensor_bytes(step.batch * step.head_dim * info(Format::fp32).storage_bytes);
   const std::int64_t u = bytes(step.batch * step.width);
   const std::int64_t q = bytes(step.batch * queries);
+  const std::int64_t k = bytes(step.batch * keys);
   const std::int64_t f = bytes(step.batch * step.network_width);
-  const std::int64_t e = step.layers > 1 ? u : 0;
-  const std::int64_t live = std::max({e + u + q, e + 2 * q, 2 * u + 2 * f, u + 3 * f, 3 * u});
-  return step.layers * (weights + cache + 2 * bytes(step.batch * keys)) + u + angles + live;
+  std::vector<std::int64_t> live;
+  for (std::int64_t l = 0; l < step.layers; ++l) {
+    const std::int64_t e = l > 0 ? u : 0;  // the first layer's input is counted below
+    const std::int64_t always = step.layers * (weights + cache) + u + angles + l * 2 * k;
+    const std::int64_t done = always + 2 * k;  // with the layer's new keys and values
+    // norm, q, k, v, rope q, rope k, attention, o, add; norm, gate, up, swiglu, down, add
+    live.insert(live.end(),
+                {always + e + u, always + e + u + q, always + e + u + q + k, done + e + u + q,
+                 done + e + 2 * q, done + e + q + k, done + e + 2 * q, done + e + q + u,
+                 done + e + 2 * u, done + 2 * u, done + 2 * u + f, done + 2 * u + 2 * f,
+                 done + u + 3 * f, done + 2 * u + f, done + 3 * u});
+  }
+  return live;
+}
+
+std::int64_t predicted_peak_bytes(const DecodeStep& step) {
+  return std::ranges::max(predicted_live_bytes(step));
 }
 
 }  // namespace ridgebench

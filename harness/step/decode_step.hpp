@@ -46,9 +46,12 @@ std::string recorded_name(const Transformer& model);
 // too many launches, formats other than fp32, fp16 and bf16, and heads that an operation refuses.
 void check(const DecodeStep& step);
 
-// The most bytes that live at once, each tensor rounded up to 256 bytes. With u = B D, q = B h d,
-// k = B kv d and f = B F elements, and e = u for several layers, else 0:
-// weights + cache + input + angles + 2 k L + max(e + u + q, e + 2 q, 2 u + 2 f, u + 3 f, 3 u).
+// The bytes that live at each launch, in closed form, each tensor rounded up to 256 bytes. Layers
+// of u = B D, q = B h d, k = B kv d and f = B F elements leave 2 k each, and e = u from the second
+// on. The step must pass check().
+std::vector<std::int64_t> predicted_live_bytes(const DecodeStep& step);
+// The most of them: weights + cache + input + angles + 2 k L + max(e + u + q, e + 2 q, 2 u + 2 f,
+// u + 3 f, 3 u) with the e of the last layer.
 std::int64_t predicted_peak_bytes(const DecodeStep& step);
 
 // The launches of the step and the lifetimes of its tensors. The step must pass check().

@@ -308,8 +308,11 @@ PlannedStep plan_step(const StepRequest& request, const Device& device) {
   record.peak_bytes = planned.placement.peak_bytes;
   record.arena_bytes = planned.placement.extent_bytes;
   const std::vector<StepLaunch>& launches = planned.program.launches();
+  const std::vector<std::int64_t> predicted = predicted_live_bytes(request.plan);
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    StepMoment moment{.launch = static_cast<std::int64_t>(i), .phase = launches[i].phase};
+    StepMoment moment{.launch = static_cast<std::int64_t>(i),
+                      .phase = launches[i].phase,
+                      .predicted_bytes = predicted.at(i)};
     for (const auto& [kind, bytes] : planned.placement.at_launches[i]) moment.live[kind] = bytes;
     record.timeline.push_back(std::move(moment));
   }

@@ -20,6 +20,7 @@ struct StepMoment {
   std::int64_t launch = 0;
   std::string phase;
   nlohmann::ordered_json live = nlohmann::ordered_json::object();
+  std::optional<std::int64_t> predicted_bytes = std::nullopt;
 };
 
 struct StepCheck {
@@ -94,6 +95,7 @@ inline constexpr KeyList kStepMomentKeys{
     Key{"launch", &StepMoment::launch, "", "number of the launch", kCount},
     Key{"phase", &StepMoment::phase, "", "of that launch"},
     Key{"live", &StepMoment::live, "byte", "what lives while it runs, by kind: parameters, gradients, optimizer, input, activations, activation_gradients, loss, cache, output"},
+    Key{"predicted_bytes", &StepMoment::predicted_bytes, "byte", "sum of `live` by the closed form of the launch's layer", kPositive, Absence::not_in_oldest},
 };
 inline constexpr KeyList kStepCheckKeys{
     Key{"tensors", &StepCheck::tensors, "", "outputs of launches that were compared with the reference of their operation, on the inputs that the launch met", kCount},

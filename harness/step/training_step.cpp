@@ -63,9 +63,7 @@ std::int64_t state_bytes(const TrainingStep& step) {
   return step.layers * (2 * own + copies * fp32);
 }
 
-}  // namespace
-
-std::int64_t predicted_peak_bytes(const TrainingStep& step) {
+ActivationQuestion question_of(const TrainingStep& step) {
   ActivationQuestion question;
   question.layers = static_cast<double>(step.layers);
   question.width = static_cast<double>(step.width);
@@ -75,9 +73,27 @@ std::int64_t predicted_peak_bytes(const TrainingStep& step) {
   question.adds_gradients = step.zero_grad == ZeroGrad::fill;
   question.checkpoint = text_of(step.checkpoint);
   question.format = step.format;
-  const StepMemory memory = step_memory(question);
+  return question;
+}
+
+}  // namespace
+
+std::int64_t predicted_peak_bytes(const TrainingStep& step) {
+  const StepMemory memory = step_memory(question_of(step));
   return state_bytes(step) +
          static_cast<std::int64_t>(memory.activation_bytes() + memory.temporary_bytes());
+}
+
+std::vector<std::int64_t> predicted_live_bytes(const TrainingStep& step) {
+  const ActivationQuestion question = question_of(step);
+  const StepMemory memory = step_memory(question);
+  const double always =
+      static_cast<double>(state_bytes(step)) + memory.batch_bytes + memory.loss_bytes;
+  std::vector<std::int64_t> bytes;
+  for (const StepBand& launch : step_launches(question)) {
+    bytes.push_back(static_cast<std::int64_t>(always + launch.bytes(memory)));
+  }
+  return bytes;
 }
 
 Checkpointing parse_checkpointing(const std::string& text, std::int64_t layers) {

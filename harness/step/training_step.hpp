@@ -82,6 +82,9 @@ void check(const TrainingStep& step);
 // The most bytes that live at once, by the closed form: the state and
 // roofline/plan/step_memory.hpp.
 std::int64_t predicted_peak_bytes(const TrainingStep& step);
+// The bytes that live at each launch, by the closed form of its layer there. The step must pass
+// check().
+std::vector<std::int64_t> predicted_live_bytes(const TrainingStep& step);
 
 // The launches of the step and the lifetimes of its tensors. The step must pass check().
 StepProgram training_program(const TrainingStep& step);

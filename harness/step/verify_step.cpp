@@ -47,6 +47,17 @@ void check_parts(const StepRecord& r, const StepProgram& program, Checker& check
   }
 }
 
+// The predicted bytes of each launch. Older records have none.
+void check_prediction(const StepRecord& r, const std::vector<std::int64_t>& predicted,
+                      Checker& check) {
+  for (std::size_t i = 0; i < r.timeline.size(); ++i) {
+    const std::int64_t stored = r.timeline[i].predicted_bytes.value_or(predicted.at(i));
+    check.require(
+        stored == predicted.at(i),
+        fmt::format("predicted_bytes of launch {} is {}, computed {}", i, stored, predicted.at(i)));
+  }
+}
+
 void check_sizes(const StepRecord& r, Checker& check) {
   const StepPlan plan = stated_plan(r);
   check_plan(plan);
@@ -67,8 +78,9 @@ void check_sizes(const StepRecord& r, Checker& check) {
   bytes("arena_bytes", r.arena_bytes, placement.extent_bytes);
   nlohmann::ordered_json live = nlohmann::ordered_json::array();
   for (const StepMoment& moment : r.timeline) live.push_back(moment.live);
-  check.require(live == nlohmann::ordered_json(placement.at_launches),
-                "the timeline has other live bytes than the step");
+  const bool same = live == nlohmann::ordered_json(placement.at_launches);
+  check.require(same, "the timeline has other live bytes than the step");
+  if (same) check_prediction(r, predicted_live_bytes(plan), check);
 }
 
 // The implementation of a part's launches; null if this program lacks it.

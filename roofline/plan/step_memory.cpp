@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "roofline/plan/network.hpp"
 
@@ -56,17 +57,27 @@ double outputs_beside_weight(const Segments& s) {
   return s.gelu ? 2 * s.layers - 1 : s.layers;
 }
 
-// The bands of one layer, without h_0.
+// The outputs that live while a launch of a layer runs, without h_0.
 class Layers {
  public:
   explicit Layers(const Segments& segments) : s_(segments) {}
 
   // The product reads h_(l-1) and writes z_l, then the activation function reads z_l and writes
-  // h_l.
-  [[nodiscard]] double forward(double layer) const {
-    if (s_.full) return layer == s_.layers ? 3 : 2;
-    if (s_.length > 0) return std::floor((layer - 1) / s_.length) + 2;
-    return s_.gelu ? 2 * layer : layer + 1;
+  // h_l. `needed` is the layer whose backward pass computes `layer` again; 0: the forward pass.
+  [[nodiscard]] double product(double layer, double needed = 0) const {
+    const double last = needed > 0 ? needed : s_.layers;
+    const bool read_once =
+        s_.full ? layer > 1 && layer != last : s_.length > 0 && needed == 0 && inside(layer) > 0;
+    return stay_before(layer, needed) + (read_once ? 1 : 0) + 1;
+  }
+  [[nodiscard]] double activation(double layer, double needed = 0) const {
+    return stay_before(layer, needed) + 2;
+  }
+  // The first layer that the backward pass of `layer` computes again; all up to `layer` follow.
+  [[nodiscard]] std::optional<double> first_again(double layer) const {
+    if (s_.full) return layer < s_.layers ? std::optional(1.0) : std::nullopt;
+    const bool ends_segment = layer == s_.layers || inside(layer + 1) == 0;
+    return s_.length > 0 && ends_segment ? std::optional(layer - inside(layer)) : std::nullopt;
   }
 
   // The outputs that the loss finds, h_L among them.
@@ -76,21 +87,57 @@ class Layers {
     return s_.gelu ? 2 * s_.layers : s_.layers;
   }
 
-  // The outputs beside dh_l and dz_l, and those beside dz_l and the gradient of W_l.
+  // The outputs beside dh_l and dz_l, those beside dz_l and the gradient of W_l, and those beside
+  // dz_l and dh_(l-1). The last ones lack h_(l-1) unless the backward pass of layer l - 1 reads it.
   [[nodiscard]] double backward(double layer) const { return kept_before(layer) + 1; }
   [[nodiscard]] double weight(double layer) const { return kept_before(layer); }
+  [[nodiscard]] double input_gradient(double layer) const {
+    const bool read_again = !s_.gelu && !s_.full && (s_.length == 0 || inside(layer) > 0);
+    return kept_before(layer) - (read_again ? 0 : 1);
+  }
 
  private:
-  // Bytes that the layers before `layer` keep at that time.
+  [[nodiscard]] double segment(double layer) const {
+    return s_.length > 0 ? std::floor((layer - 1) / s_.length) : 0;
+  }
+  // Layers before `layer` in its segment.
+  [[nodiscard]] double inside(double layer) const { return layer - segment(layer) * s_.length - 1; }
+
+  // Outputs that the layers before `layer` keep for the backward pass, before that of `layer`.
   [[nodiscard]] double kept_before(double layer) const {
     if (s_.full) return layer > 1 ? 1 : 0;
-    const double segment = s_.length > 0 ? std::floor((layer - 1) / s_.length) : 0;
-    const double inside = layer - segment * s_.length - 1;
-    return segment + (s_.gelu ? 2 : 1) * inside;
+    return segment(layer) + (s_.gelu ? 2 : 1) * inside(layer);
+  }
+  // Outputs of earlier layers that live until `layer` is computed and longer.
+  [[nodiscard]] double stay_before(double layer, double needed) const {
+    if (s_.full) return layer > 1 && layer == (needed > 0 ? needed : s_.layers) ? 1 : 0;
+    return s_.length > 0 && needed == 0 ? segment(layer) : kept_before(layer);
   }
 
   Segments s_;
 };
+
+// The launches of one micro-batch. `adds`: its gradients of weights are temporaries.
+void add_launches(const Segments& segments, bool adds, std::vector<StepBand>& launches) {
+  const Layers layers(segments);
+  const auto compute = [&](StepPhase phase, double layer, double needed) {
+    const double gradients = needed > 0 ? 1 : 0;
+    const double owner = needed > 0 ? needed : layer;
+    launches.push_back({phase, owner, layers.product(layer, needed), gradients});
+    launches.push_back({phase, owner, layers.activation(layer, needed), gradients});
+  };
+  for (double l = 1; l <= segments.layers; ++l) compute(StepPhase::forward, l, 0);
+  launches.push_back({StepPhase::loss, 0, layers.at_loss(), 1});
+  for (double l = segments.layers; l >= 1; --l) {
+    for (double again = layers.first_again(l).value_or(l + 1); again <= l; ++again) {
+      compute(StepPhase::backward, again, l);
+    }
+    launches.push_back({StepPhase::backward, l, layers.backward(l), 2});
+    launches.push_back({StepPhase::backward, l, layers.weight(l), 1, adds});
+    if (adds) launches.push_back(launches.back());
+    if (l > 1) launches.push_back({StepPhase::backward, l, layers.input_gradient(l), 2});
+  }
+}
 
 }  // namespace
 
@@ -131,7 +178,7 @@ std::vector<StepBand> step_bands(const ActivationQuestion& q) {
   const auto last = static_cast<std::int64_t>(segments.layers);
   for (std::int64_t l = 1; l <= last; ++l) {
     const auto layer = static_cast<double>(l);
-    bands.push_back({StepPhase::forward, layer, layers.forward(layer), 0});
+    bands.push_back({StepPhase::forward, layer, layers.activation(layer), 0});
   }
   bands.push_back({StepPhase::loss, 0, layers.at_loss(), 1});
   for (std::int64_t l = last; l >= 1; --l) {
@@ -147,6 +194,18 @@ std::vector<StepBand> step_bands(const ActivationQuestion& q) {
   bands.push_back({StepPhase::step, 0, 0, 0});
   bands.push_back({StepPhase::zero, 0, 0, 0});
   return bands;
+}
+
+std::vector<StepBand> step_launches(const ActivationQuestion& q) {
+  const Segments segments = segments_of(q);
+  std::vector<StepBand> launches;
+  for (double part = 0; part < q.micro_batches; ++part) {
+    add_launches(segments, part > 0 || q.adds_gradients, launches);
+  }
+  const auto layers = static_cast<std::size_t>(segments.layers);
+  launches.insert(launches.end(), layers, {StepPhase::step, 0, 0, 0});
+  if (q.adds_gradients) launches.insert(launches.end(), layers, {StepPhase::zero, 0, 0, 0});
+  return launches;
 }
 
 }  // namespace ridgebench

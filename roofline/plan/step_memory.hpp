@@ -62,18 +62,32 @@ constexpr auto names_of(StepPhase) {
   return enum_names("phase", "forward", "loss", "backward", "step", "zero");
 }
 
-// The most that lives at once while one layer, or the whole of another phase, is computed. A layer
-// that the backward pass computes again belongs to the layer that needs it.
+// What lives while a launch runs, or the most that lives at once while one layer, or the whole of
+// another phase, is computed. A layer that the backward pass computes again belongs to the layer
+// that needs it.
 struct StepBand {
   StepPhase phase;
   double layer;  // 0: no layer
   double outputs;
   double gradients;
   bool temporary_weight = false;  // the gradient of a weight that is added to that of the step
+
+  // Without h_0 and what lives during the whole step.
+  [[nodiscard]] double bytes(const StepMemory& memory) const {
+    return (outputs + gradients) * memory.u + (temporary_weight ? memory.weight_bytes : 0);
+  }
 };
 
 // The bands of one micro-batch, then step and zero; of several micro-batches the second, whose
 // gradients of weights are temporaries. Their maximum is the peak of step_memory.
 std::vector<StepBand> step_bands(const ActivationQuestion& question);
+
+// Each launch of the step in its order, by a closed form of its layer: of every micro-batch two for
+// a layer that is computed, product and activation function; the loss; three for a layer's backward
+// pass, activation function, gradient of the weight and dh_(l-1), which the first layer does not
+// have, and one more that adds the gradient of the weight; then the optimizer's launch of each
+// layer, and one that clears its gradient if the question adds gradients. The input and its labels
+// live always, and so does the loss.
+std::vector<StepBand> step_launches(const ActivationQuestion& question);
 
 }  // namespace ridgebench

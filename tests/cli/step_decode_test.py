@@ -102,7 +102,8 @@ def test_the_peak_is_what_a_walk_counts(layers, batch, context, tmp_path):
     sizes = {"--layers": layers, "--batch": batch, "--context": context, "--format": "fp32"}
     step = strict_json(decode(config(tmp_path), sizes, "--device", "cpu", "--dry-run", "--json").stdout)
     assert step["peak_bytes"] == step["peak_predicted_bytes"] == walk(layers, batch, context)
-    assert max(sum(moment["live"].values()) for moment in step["timeline"]) == step["peak_bytes"]
+    assert all(sum(moment["live"].values()) == moment["predicted_bytes"] for moment in step["timeline"])
+    assert max(moment["predicted_bytes"] for moment in step["timeline"]) == step["peak_bytes"]
     assert all(moment["live"]["cache"] == 2 * layers * rounded(4 * batch * context * 128) for moment in step["timeline"])
 
 

@@ -94,6 +94,7 @@ def test_export_has_the_memory_over_the_launches(train):
     step, lines = step_of(train), table(train, "--rows", "memory")
     assert [line["launch"] for line in lines] == [str(moment["launch"]) for moment in step["timeline"]]
     assert max(int(line["live_bytes"]) for line in lines) == step["peak_bytes"]
+    assert [line["predicted_bytes"] for line in lines] == [line["live_bytes"] for line in lines]
     for line, moment in zip(lines, step["timeline"]):
         assert {kind: int(line[f"{kind}_bytes"]) for kind in KINDS} == dict.fromkeys(KINDS, 0) | moment["live"]
 

@@ -6,7 +6,7 @@ import math
 import pytest
 from command_line import OK, ROOT, ROW_FAILED, answer, ids, read_environment, refused, ridgebench, strict_json
 from step_lifetimes import rounded, step_bands
-from step_records import changed_copy, edited, step_of
+from step_records import changed_copy, edited, step_of, without_predictions
 
 SIZES = ("--layers", "6", "--width", "96", "--batch", "24")
 QUICK = ("--device", "cpu", "--seconds", "0.05")
@@ -29,9 +29,23 @@ def test_the_peak_is_what_a_walk_counts(activation, parts, checkpoint, again):
                  "--checkpoint", checkpoint, "--device", "cpu", "--dry-run", "--json")  # fmt: skip
     step = strict_json(done.stdout)
     assert step["peak_bytes"] == step["peak_predicted_bytes"] == counted(8, 1024, 256, parts, checkpoint, activation == "gelu")
-    assert max(sum(moment["live"].values()) for moment in step["timeline"]) == step["peak_bytes"]
+    assert max(moment["predicted_bytes"] for moment in step["timeline"]) == step["peak_bytes"]
     assert step["flops_model"] == 6 * 8 * 256 * 1024**2
     assert step["flops_executed"] == (6 * 8 - 2 + 2 * again) * 256 * 1024**2, "a product for each layer that is computed again"
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("cleared", ["none", "fill"])
+def test_the_outline_is_the_sum_of_what_lives_at_each_launch(activation, parts, cleared):
+    for checkpoint in ("none", "sqrt", "every:3", "full"):
+        for layers, width in ((2, 8), (7, 640)):  # gradients of weights below and above an output
+            done = train("--layers", layers, "--width", width, "--batch", "256", "--activation", activation, "--micro-batches", parts,
+                         "--checkpoint", checkpoint, "--zero-grad", cleared, "--device", "cpu", "--dry-run", "--json")  # fmt: skip
+            step = strict_json(done.stdout)
+            live = [sum(moment["live"].values()) for moment in step["timeline"]]
+            assert [moment["predicted_bytes"] for moment in step["timeline"]] == live, (checkpoint, layers)
+            assert max(live) == step["peak_predicted_bytes"] == step["peak_bytes"]
 
 
 @pytest.fixture(scope="module", name="measured")
@@ -245,6 +259,21 @@ def test_verify_finds_a_changed_number(key, measured, tmp_path):
     changed = changed_copy(folder, tmp_path / "changed", key)
     done = ridgebench("verify", changed)
     assert done.returncode == ROW_FAILED and key in done.stderr
+
+
+def test_verify_finds_another_prediction_of_a_launch(measured, tmp_path):
+    def change(step):
+        step["timeline"][3]["predicted_bytes"] += 256
+
+    done = ridgebench("verify", edited(measured[0], tmp_path / "changed", change))
+    assert done.returncode == ROW_FAILED and "predicted_bytes of launch 3 is " in done.stderr
+
+
+def test_verify_reads_older_records_without_predictions_of_launches(measured, tmp_path):
+    folder = edited(measured[0], tmp_path / "older", without_predictions)
+    (problem,) = ridgebench("verify", folder).stderr.splitlines()
+    assert problem == "ridgebench: step.jsonl is not what the run wrote: its checksum differs", "and nothing of its keys"
+    assert ridgebench("show", folder).returncode == OK
 
 
 def test_verify_finds_a_part_outside_of_its_interval(measured, tmp_path):

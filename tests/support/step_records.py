@@ -40,6 +40,12 @@ def changed_copy(folder: Path, copy: Path, key: str) -> Path:
     return edited(folder, copy, lambda step: step.update({key: 2 * step[key]}))
 
 
+def without_predictions(step: dict) -> None:
+    """Leaves out what records of older programs lack."""
+    for moment in step["timeline"]:
+        del moment["predicted_bytes"]
+
+
 def rounded(count: int) -> int:
     """Bytes of a tensor in the arena."""
     return -(-count // 256) * 256

@@ -38,10 +38,11 @@ class Part:
 
 @dataclass(frozen=True)
 class _Moment:
-    """Live bytes while a launch runs, by kind."""
+    """Live bytes while a launch runs, by kind, and their predicted sum; None in older records."""
 
     phase: str
     live: dict[str, int]
+    predicted: Optional[int]
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def holds_step(folder: Path) -> bool:
 
 def _step(record: dict[str, Any]) -> Step:
     parts = [Part(**{key: one[key] for key in Part.__dataclass_fields__}) for one in record["parts"]]
-    timeline = [_Moment(one["phase"], one["live"]) for one in record["timeline"]]
+    timeline = [_Moment(one["phase"], one["live"], one.get("predicted_bytes")) for one in record["timeline"]]
     return Step(record["id"], record, parts, timeline)
 
 

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <variant>
+#include <vector>
 
 #include "harness/step/arena.hpp"
+#include "harness/step/chain.hpp"
 #include "harness/step/step_program.hpp"
 
 namespace ridgebench {
@@ -33,6 +36,16 @@ inline Arena run_through(const StepProgram& program) {
     }
   }
   return arena;
+}
+
+// The bytes that live at each launch, as the arena counts them.
+inline std::vector<std::int64_t> live_at_launches(const StepProgram& program) {
+  std::vector<std::int64_t> sums;
+  for (const LiveBytes& live : place(program).at_launches) {
+    sums.push_back(0);
+    for (const auto& [kind, bytes] : live) sums.back() += bytes;
+  }
+  return sums;
 }
 
 }  // namespace ridgebench

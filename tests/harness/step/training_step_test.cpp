@@ -81,7 +81,7 @@ std::vector<Checkpointing> ways(std::int64_t layers) {
   return all;
 }
 
-TEST(TrainingStep, PeakIsTheClosedForm) {
+TEST(TrainingStep, TheLaunchesAndTheirPeakAreTheClosedForm) {
   for (std::int64_t layers = 1; layers <= 11; ++layers) {
     for (const Checkpointing& way : ways(layers)) {
       for (const Activation activation : {Activation::relu, Activation::gelu}) {
@@ -90,7 +90,9 @@ TEST(TrainingStep, PeakIsTheClosedForm) {
             TrainingStep step = step_of(layers, activation, way, parts);
             step.zero_grad = zero;
             check(step);
-            const Arena arena = run_through(training_program(step));
+            const StepProgram program = training_program(step);
+            const Arena arena = run_through(program);
+            EXPECT_EQ(predicted_live_bytes(step), live_at_launches(program));
             EXPECT_EQ(arena.live().at("activations"), 0);
             EXPECT_EQ(arena.live().at("activation_gradients"), 0);
             EXPECT_EQ(predicted_peak_bytes(step), predicted_peak(step));

@@ -42,7 +42,8 @@ def _part_columns() -> dict[str, str]:
 
 
 def _memory_columns() -> dict[str, str]:
-    return _of_step() | {"launch": "integer", "phase": "string", "live_bytes": "integer"} | {f"{kind}_bytes": "integer" for kind in KINDS}
+    counts = ("live_bytes", *(f"{kind}_bytes" for kind in KINDS), "predicted_bytes")
+    return _of_step() | {"launch": "integer", "phase": "string"} | dict.fromkeys(counts, "integer")
 
 
 def _step_cells(step: Step) -> list[dict[str, Any]]:
@@ -60,7 +61,7 @@ def _memory_cells(step: Step) -> list[dict[str, Any]]:
     nothing = {f"{kind}_bytes": 0 for kind in KINDS}
     return [
         of_step | nothing | {f"{kind}_bytes": count for kind, count in moment.live.items()}
-        | {"launch": launch, "phase": moment.phase, "live_bytes": sum(moment.live.values())}
+        | {"launch": launch, "phase": moment.phase, "live_bytes": sum(moment.live.values()), "predicted_bytes": moment.predicted}
         for launch, moment in enumerate(step.timeline)
     ]  # fmt: skip
 

@@ -36,6 +36,7 @@ _PLACES = {
     "network": "in the network of a layer",
 }
 _LARGE = 14.0  # points
+_NEAR = 3  # times the peak: a device's memory above it would make the bands too low to read
 _MOST_SLOWER = 1.25  # a part by itself reads less from the caches than in the step
 _MOST_UNEXPLAINED = 0.1  # of a step's time, before titles speak of it
 _MEASURED = "the measured roof"
@@ -199,9 +200,14 @@ def memory_title(step: Step) -> str:
     return f"Memory peaks at {digits(record['peak_bytes'] / scale)} {unit} {where}, {same}"
 
 
+def _memory(found: StepFolder, step: Step) -> Optional[float]:
+    """Bytes of the device; None if they are unknown."""
+    return _device(found, step).get("memory_bytes")
+
+
 def _of_the_device(found: StepFolder, step: Step) -> str:
     """The share of the device's memory that the peak takes; empty if that memory is unknown."""
-    if not (memory := _device(found, step).get("memory_bytes")):
+    if not (memory := _memory(found, step)):
         return ""
     scale, unit = unit_of(memory)
     return f"The peak is {percent(step.record['peak_bytes'] / memory)} % of the {digits(memory / scale)} {unit} of the device"
@@ -221,15 +227,32 @@ def kinds_of(step: Step) -> list[tuple[str, str]]:
     return [(names[kind], COLOUR_OF_KIND[kind]) for kind in _kinds(step)]
 
 
-def draw_bands(axes: Axes, step: Step, scale: float) -> list[float]:
-    """Draws the live bytes, over `scale`, at each launch as bands; returns the edges of the launches."""
+def _has_outline(step: Step) -> bool:
+    """True if the record has the predicted bytes of each launch, which older ones lack."""
+    return all(moment.predicted is not None for moment in step.timeline)
+
+
+def outline_name(step: Step) -> str:
+    """The words for the prediction that draw_bands draws."""
+    return "line: predicted" if _has_outline(step) else "dashed: the predicted peak"
+
+
+def draw_bands(axes: Axes, step: Step, scale: float, ink: str, width: float) -> None:
+    """Draws the live bytes, over `scale`, at each launch as bands, and the predicted ones above them as an outline.
+
+    Older records have the predicted peak only, which is a dashed line.
+    """
     edges = [launch - 0.5 for launch in range(len(step.timeline) + 1)]
     below = [0.0] * len(step.timeline)
     for kind in _kinds(step):
         above = [low + moment.live.get(kind, 0) / scale for low, moment in zip(below, step.timeline)]
         axes.stairs(above, edges, baseline=below, fill=True, color=COLOUR_OF_KIND[kind], lw=0)
         below = above
-    return edges
+    axes.set_xlim(edges[0], edges[-1])
+    if _has_outline(step):
+        axes.stairs([(moment.predicted or 0) / scale for moment in step.timeline], edges, baseline=None, color=ink, lw=width)
+    else:
+        across(axes, step.record["peak_predicted_bytes"] / scale, color=ink, lw=width, ls=(0, (5, 3)))
 
 
 def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
@@ -238,12 +261,15 @@ def _draw_memory(found: StepFolder, step: Step, theme: Theme) -> Figure:
     left, bottom = 0.95, 0.75
     axes = add_axes(figure, left, bottom, WIDTH - left - MARGIN, top - bottom - 0.25)
     scale, unit = unit_of(step.record["peak_bytes"])
-    edges = draw_bands(axes, step, scale)
-    peak = step.record["peak_predicted_bytes"] / scale
-    axes.text(0.995, peak, "predicted peak", transform=axes.get_yaxis_transform(), ha="right", va="bottom", size=SMALL, color=theme.ink)
-    axes.set_ylim(0, 1.08 * peak)
-    axes.set_xlim(edges[0], edges[-1])
-    across(axes, peak, color=theme.ink, lw=1.2, ls=(0, (5, 3)))
+    draw_bands(axes, step, scale, theme.ink, 1.2)
+    lines = {outline_name(step): step.record["peak_predicted_bytes"] / scale}
+    if (memory := _memory(found, step)) and memory <= _NEAR * step.record["peak_bytes"]:
+        lines["memory of the device"] = memory / scale
+        across(axes, memory / scale, color=theme.ink, lw=1.2, ls=(0, (1, 2)))
+    for name, height in lines.items():
+        axes.text(0.995, height, name, transform=axes.get_yaxis_transform(), ha="right", va="bottom", size=SMALL, color=theme.ink,
+                  bbox=theme.patch)
+    axes.set_ylim(0, 1.08 * max(lines.values()))
     axes.set_xlabel("launch of the step, in its order")
     axes.set_ylabel(f"live memory, {unit}")
     for first, last, phase in phases(step):

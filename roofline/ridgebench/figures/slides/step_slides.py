@@ -7,7 +7,6 @@ from ridgebench.base.units import digits, percent, seconds
 from ridgebench.data.steps import Step
 from ridgebench.figures.page import labels
 from ridgebench.figures.page import step as figures
-from ridgebench.figures.page.canvas import across
 
 from .counting import LARGE, wide
 from .deck import Deck, Slide, Stage
@@ -82,7 +81,7 @@ def _memory(step: Step, command: str) -> Slide:
 
 
 def _draw_memory(step: Step, stage: Stage) -> None:
-    """Bands of live bytes over the launches of the step, and the predicted peak as a line."""
+    """Bands of live bytes over the launches of the step, and the predicted ones as a line."""
     panel, theme, layout = wide(stage), stage.theme, stage.panel.layout
     panel.swatches([(name, colour, colour) for name, colour in figures.kinds_of(step)])
     scale, unit = figures.unit_of(step.record["peak_bytes"])
@@ -91,15 +90,14 @@ def _draw_memory(step: Step, stage: Stage) -> None:
     left, low = panel.box.left + labels.width(text, LARGE.text) + 0.2, panel.box.bottom + 1.6 * LARGE.line
     right, top = panel.box.right - 0.1, panel.y - 1.9 * LARGE.line
     axes = stage.figure.add_axes((left / layout.width, low / layout.height, (right - left) / layout.width, (top - low) / layout.height), zorder=1)
-    edges = figures.draw_bands(axes, step, scale)
-    axes.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.04 * peak))
-    across(axes, peak, color=theme.ink, lw=2, ls=(0, (5, 3)))
+    figures.draw_bands(axes, step, scale, theme.ink, 2)
+    axes.set_ylim(0, 1.04 * peak)
     axes.set_xticks([])
     axes.set_yticks([0, peak], ["0", text])
     axes.tick_params(labelsize=LARGE.text, length=0, labelcolor=theme.ink)
     axes.spines[["top", "right"]].set_visible(False)
     _name_phases(stage, step, left, right - left, top)
-    stage.page.text((left + right) / 2, low - 0.2 * LARGE.line, "launches of the step, in their order; dashed: the predicted peak",
+    stage.page.text((left + right) / 2, low - 0.2 * LARGE.line, f"launches of the step, in their order; {figures.outline_name(step)}",
                     size=LARGE.text, ha="center", va="top")
 
 

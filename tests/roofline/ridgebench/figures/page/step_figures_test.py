@@ -9,6 +9,7 @@ from command_line import OK, ridgebench
 from ridgebench.data.steps import load_steps
 from ridgebench.figures.page import step as step_figures
 from ridgebench.figures.page.style import THEMES
+from step_records import edited, without_predictions
 
 
 @pytest.fixture(scope="module", name="folder")
@@ -109,6 +110,40 @@ def test_the_memory_of_the_device_stands_beside_the_peak(folder, tmp_path):
     assert step_figures.doubt(found.steps[0])
     found.environment["devices"][0]["memory_bytes"] = None
     assert "The peak" not in words()
+
+
+def memory_figure(folder):
+    """The data axes of the figure, and the words on it."""
+    figure = step_figures.figures(load_steps(folder))["step-memory"](THEMES["light"])
+    return figure.axes[-1], [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def test_the_predicted_outline_lies_on_the_bands(folder):
+    (step,) = load_steps(folder).steps
+    axes, words = memory_figure(folder)
+    (outline,) = (patch for patch in axes.patches if not patch.get_fill())
+    scale, _ = step_figures.unit_of(step.record["peak_bytes"])
+    assert list(outline.get_data().values * scale) == pytest.approx([sum(moment.live.values()) for moment in step.timeline])
+    assert "line: predicted" in words and "dashed: the predicted peak" not in words
+
+
+def test_an_older_record_has_the_predicted_peak_as_a_line(folder, tmp_path):
+    axes, words = memory_figure(edited(folder, tmp_path / "older", without_predictions))
+    assert all(patch.get_fill() for patch in axes.patches)
+    assert "dashed: the predicted peak" in words and "line: predicted" not in words
+
+
+@pytest.mark.parametrize(("share", "drawn"), [(0.5, True), (0.2, False)])
+def test_a_device_whose_memory_is_near_the_peak_has_a_line(folder, tmp_path, share, drawn):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    environment = json.loads((copy / "environment.json").read_text())
+    (step,) = load_steps(folder).steps
+    environment["devices"][0]["memory_bytes"] = step.record["peak_bytes"] / share
+    (copy / "environment.json").write_text(json.dumps(environment))
+    axes, words = memory_figure(copy)
+    assert ("memory of the device" in words) == drawn
+    assert axes.get_ylim()[1] * step_figures.unit_of(step.record["peak_bytes"])[0] == pytest.approx(
+        1.08 * step.record["peak_bytes"] / (share if drawn else 1))
 
 
 def test_a_decode_step_has_no_labels(folder):
