@@ -6,6 +6,7 @@ from ridgebench.base.files import ResultsError
 from ridgebench.base.printers import markdown_table
 from ridgebench.base.text import capital, markdown, page_lines
 from ridgebench.base.units import and_more, digits, percent
+from ridgebench.data import transfers
 from ridgebench.data.doubts import UNSETTLED
 from ridgebench.data.judged import ABOVE_ROOF, RAISED
 from ridgebench.data.power_states import differ
@@ -61,6 +62,15 @@ def operations_table(view: View, link: str) -> str:
     return captioned(
         markdown_table(header, table), "The fastest techniques come first.", f"Their rows were verified in {provenance(view, link)}."
     )
+
+
+def transfers_table(view: View, link: str) -> str:
+    """The table of copies over the device's links, and of the time in which a kernel creates as many bytes on the device."""
+    found = transfers.cells(view)
+    if not found:
+        return captioned("", f"No copy over a link was measured in {provenance(view, link)}.")
+    table = markdown_table([name.lower() for name in transfers.HEAD], found)
+    return captioned(table, transfers.note(view), f"The rates come from {provenance(view, link)}.")
 
 
 def _speed(row: Row) -> float:

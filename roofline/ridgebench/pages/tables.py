@@ -11,6 +11,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
                                   the steps of a ladder in this order: predicted, measured, shares
     <!-- table: times bf16 fp32 relu gelu/vec16 @ nvidia-h200 -->    times side by side
     <!-- table: launches @ nvidia-h200 -->    the cost of a launch
+    <!-- table: transfers @ nvidia-h200/partial/RUN -->    copies over links beside the memory's writes
     <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, only from duels
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: gate simulated --> the error rates of the gate on simulated times
@@ -50,7 +51,7 @@ from .error_rates import simulated_table
 from .error_rates import table as gate_table
 from .fleet_error_rates import simulated_table as fleet_table
 from .ladder_tables import Source, table_over_runs
-from .result_tables import operation_table, operations_table, shares_table
+from .result_tables import operation_table, operations_table, shares_table, transfers_table
 
 _SIGNALS = {-9: "killed"}
 _NO_RUN = "no published run"
@@ -112,6 +113,10 @@ class _Sources:
     faults: Optional[dict[str, dict]]
 
     def folder(self, device: str) -> Optional[Path]:
+        """The newest run of a device, or the run that a path below results/ names."""
+        named = self.root / "results" / device
+        if device and (named / "records.jsonl").is_file():
+            return named
         found = published(self.root, device) if device else self.default
         if device and found is None:
             raise ResultsError(f"no published run of {device!r}")
@@ -162,6 +167,8 @@ def _content(kind: str, text: str, sources: _Sources, page: Path) -> str:
         return operations_table(view, link)
     if name == "shares":
         return shares_table(view, link)
+    if name == "transfers":
+        return transfers_table(view, link)
     return operation_table(view, name, link)
 
 

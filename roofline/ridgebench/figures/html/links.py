@@ -1,9 +1,10 @@
-"""The links of GPUs: what they are, and the copies between GPUs as a matrix."""
+"""The links of GPUs: what they are, the copies over them, and those between GPUs as a matrix."""
 
 from typing import Any, Optional
 
 from ridgebench.base.printers import html_table
 from ridgebench.base.units import rate
+from ridgebench.data import transfers
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
 
@@ -31,6 +32,15 @@ def link_text(device: dict[str, Any]) -> str:
     nvlinks = device.get("nvlinks")
     parts = [_pcie_text(device.get("pcie") or {}), f"{nvlinks} NVLinks" if nvlinks is not None else ""]
     return "; ".join(filter(None, parts))
+
+
+def copies(view: View) -> str:
+    """The copies over the links of a device beside the time to create as many bytes on it; empty if none was measured."""
+    found = transfers.cells(view)
+    if not found:
+        return ""
+    table = html_table(transfers.HEAD, [map(text, line) for line in found])
+    return f"<h3>Copies over links, and creating the bytes on the device</h3>{table}<p>{text(transfers.note(view))}</p>"
 
 
 def _peer_of(row: Row) -> str:

@@ -15,7 +15,7 @@ from ridgebench.figures.page.panel import UNSETTLED_NOTE
 from ridgebench.figures.page.roofline import raised_note
 
 from .cells import text
-from .links import peer_copies
+from .links import copies, peer_copies
 from .multiprocessors import multiprocessors
 from .power import clock_and_power
 from .presets import finding
@@ -133,7 +133,7 @@ def provenance(index: int, content: Content) -> str:
         f'<h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>',
         f"<ul>{items}</ul>" if items else "",
         f"<h3>Rows that are not drawn</h3>{_undrawn(run)}<h3>Ceilings</h3>{_ceilings(run)}",
-        clock_and_power(run.view) + multiprocessors(run.view) + peer_copies(beside),
+        clock_and_power(run.view) + multiprocessors(run.view) + copies(run.view) + peer_copies(beside),
         f'<details><summary>environment.json</summary><pre tabindex="0">{whole}</pre></details>',
     ]
     return f'<section id="run-{index}">{"".join(parts)}</section>'
