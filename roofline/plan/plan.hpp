@@ -172,7 +172,8 @@ struct ActivationQuestion {
   double micro_batches = 1;      // gradient accumulation keeps one micro-batch at a time
   bool pre_activations = false;  // keep the values before the nonlinearity too
   bool scores = false;           // attention that is not fused keeps its scores
-  // The step clears its gradients by zeros, so that the first micro-batch adds to them, too.
+  // The gradient of a layer's weights is a temporary in the first micro-batch, too: the step clears
+  // its gradients by zeros and adds to them, or the host holds them.
   bool adds_gradients = false;
   std::string checkpoint = "none";
   Format format = Format::bf16;
@@ -182,12 +183,14 @@ PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* dev
 // Computes what one of `ranks` devices holds in training: its part of the state under a ZeRO stage,
 // and the activations of its own batch. Plain layers are those of plan/step_memory.hpp, with the
 // input, gradients of outputs and temporaries at the peak of a step; a model has the activations of
-// plan_activations. With `timeline`, which plain layers have, the answer has `timeline`, what lives
-// in each phase of a step: {phase, layer (null without), live {part: bytes}, bytes}. The answer has
-// `parts` {name, letter, bytes, ranks that share it}, whether the sum fits the memory that the
-// device's name states (memory_bytes, fits) and the memory that programs can use (usable_bytes,
-// fits_usable; null if unknown), and `changes`, each of which makes it fit: {change, bytes}. The
-// model of `activations` gives the parameters, unless the state has them.
+// plan_activations. With bf16-offload one gradient lives on the device until it has gone to the
+// host: that of a layer's weights, of a model that of its largest linear layer. With `timeline`,
+// which plain layers have, the answer has `timeline`, what lives in each phase of a step: {phase,
+// layer (null without), live {part: bytes}, bytes}. The answer has `parts` {name, letter, bytes,
+// ranks that share it}, whether the sum fits the memory that the device's name states
+// (memory_bytes, fits) and the memory that programs can use (usable_bytes, fits_usable; null if
+// unknown), and `changes`, each of which makes it fit: {change, bytes}. The model of `activations`
+// gives the parameters, unless the state has them.
 struct FitsQuestion {
   StateQuestion state;
   ActivationQuestion activations;

@@ -29,6 +29,7 @@ double parameters_of(const FitsQuestion& question) {
 
 constexpr const char* kActivations = "activations";
 constexpr const char* kTemporaries = "gradients of outputs, temporaries";
+constexpr const char* kOnItsWay = "largest gradient, on its way to the host";
 constexpr double kMostBands = 1000;  // layers of a timeline
 
 struct Part {
@@ -38,12 +39,26 @@ struct Part {
   double ranks;  // that share it
 };
 
+// The elements of the largest gradient that the backward pass computes at once: the weights of one
+// linear layer, with all of its experts.
+double largest_gradient(const Transformer& model) {
+  double most = 0;
+  for (const Linear& linear : linear_layers(model)) {
+    most = std::max(most, linear.parameters() / static_cast<double>(linear.layers));
+  }
+  return most;
+}
+
 // Memory of one device. The question is checked.
 std::vector<Part> parts_of(const FitsQuestion& question) {
   const Sharding sharding{question.stage, question.ranks};
   const double parameters = parameters_of(question);
   std::vector<Part> parts;
   for (const StatePart& part : state_parts(question.state)) {
+    if (part.on_host && part.letter == 'G' && question.activations.model) {
+      const double elements = largest_gradient(*question.activations.model);
+      parts.push_back({kOnItsWay, part.letter, part.bytes * elements, 1});
+    }
     if (part.on_host) continue;
     const double ranks = sharding.of(part);
     parts.push_back({part.name, part.letter, part.bytes * parameters / ranks, ranks});
@@ -282,6 +297,8 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
   FitsQuestion question = asked;
   const double parameters = parameters_of(question);
   question.activations = checked(asked.activations);
+  // A gradient that the host holds is a temporary of the device until it has gone there.
+  question.activations.adds_gradients = offloads(question.state);
   const Sharding sharding = sharding_of(question.stage, question.ranks);
   const Capacity memory = capacity_of(&device, 1).value();
   if (question.timeline) check_timeline(question.activations);

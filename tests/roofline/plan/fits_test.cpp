@@ -184,6 +184,39 @@ TEST(PlanMemory, OffloadLeavesTheParametersOnTheDevice) {
       HasSubstr("'bf16-offload'; allowed: bf16, fp32, bf16-master, fp32-bf16"));
 }
 
+// The gradient of a layer's weights is on the device while the host has those of the others.
+TEST(PlanFits, AnOffloadedGradientIsATemporaryOfTheDevice) {
+  FitsQuestion question = question_of(6e9);
+  question.state.precision = "bf16-offload";
+  question.activations.layers = 2;
+  question.activations.width = 4096;
+  question.activations.batch = 64;
+  question.timeline = true;
+  const PlanAnswer answer = plan_fits(question, roofs_of_h100());
+  const double output = 2.0 * 64 * 4096;
+  const double weight = 2.0 * 4096 * 4096;
+  // Beside dz_2 and the gradient of W_2 lives h_1; then the input with its labels, and the loss.
+  const double peak = 12e9 + weight + 2 * output + output + 2 * 4 * 64;
+  EXPECT_DOUBLE_EQ(answer.at("bytes").get<double>(), peak);
+  EXPECT_DOUBLE_EQ(answer.at("timeline")[3].at("bytes").get<double>(), peak) << "backward of 2";
+  question.state.precision = "bf16-master";
+  const PlanAnswer held = plan_fits(question, roofs_of_h100());
+  EXPECT_DOUBLE_EQ(held.at("bytes").get<double>(), 96e9 + 5 * output + 2 * 4 * 64)
+      << "each gradient has its place: F = L + 3, the input among them";
+}
+
+TEST(PlanFits, AnOffloadedModelHasItsLargestGradientOnTheDevice) {
+  FitsQuestion question{.state = {.precision = "bf16-offload"},
+                        .activations = {.model = open_transformer("llama-3-8b"), .batch = 1}};
+  const PlanAnswer answer = plan_fits(question, roofs_of_h100());
+  EXPECT_DOUBLE_EQ(bytes_of(answer, "largest gradient, on its way to the host"),
+                   2.0 * 128256 * 4096)
+      << "that of lm_head";
+  EXPECT_DOUBLE_EQ(
+      answer.at("bytes").get<double>(),
+      bytes_of(answer, "parameters") + bytes_of(answer, "activations") + 2.0 * 128256 * 4096);
+}
+
 TEST(PlanFitsErrors, WhatIsMissingIsNamed) {
   const auto refusal = [](const FitsQuestion& question) {
     return message_of<UsageError>([&] { (void)plan_fits(question, roofs_of_h100()); });
