@@ -181,9 +181,13 @@ def operation_table(view: View, name: str, link: str) -> str:
 
 
 def shares_table(view: View, link: str) -> str:
-    """The fastest row of each operation and format in GB/s with its share of the measured roof, the largest share first."""
-    best = {(row.op, row.format): row for row in sorted(view.points, key=_speed)}
-    rows = sorted(best.values(), key=lambda row: (-(row.fraction_of_measured_roof or 0), row.op, row.format))
+    """The fastest row of each operation and format in GB/s with its share of the measured roof, the largest share first.
+
+    Rows without a share, such as unit_products, are left out.
+    """
+    shared = [row for row in view.points if row.fraction_of_measured_roof is not None]
+    best = {(row.op, row.format): row for row in sorted(shared, key=_speed)}
+    rows = sorted(best.values(), key=lambda row: (-row.fraction_of_measured_roof, row.op, row.format))
     table = [[row.op, row.technique, row.format, shape_text(row.shape), _cell(row, "GB/s", view)] for row in rows]
     return captioned(
         markdown_table(["operation", "technique", "format", "shape", "GB/s (share of the roof)"], table),
