@@ -34,11 +34,10 @@ std::vector<Record> planned_rows(const Campaign& campaign) {
   return rows;
 }
 
-// Returns the run in at most three sentences. A run that ended early has none, and one whose folder
-// is gone: the table still holds its rows.
-std::vector<std::string> findings_of(const Campaign& campaign,
-                                     const ResultsDirectory& directory) try {
-  if (campaign.records().size() != campaign.cases().size()) return {};
+// The judgement that `show` prints of the same folder. A run that ended early has none, and one
+// whose folder is gone: the table still holds its rows.
+std::optional<JudgedRun> judged(const Campaign& campaign, const ResultsDirectory& directory) try {
+  if (campaign.records().size() != campaign.cases().size()) return std::nullopt;
   const std::string folder = directory.path().string();
   const auto standing_of = [&](std::span<const Record> rows) {
     Standing standing = read_standing(folder, rows);
@@ -47,16 +46,21 @@ std::vector<std::string> findings_of(const Campaign& campaign,
     standing.doubts = campaign.doubts();
     return standing;
   };
-  return explain(judge(folder, campaign.records(), standing_of)).findings;
+  return judge(folder, campaign.records(), standing_of);
 } catch (const UsageError&) {
-  return {};
+  return std::nullopt;
+}
+
+// The run in at most three sentences.
+std::vector<std::string> findings_of(const std::optional<JudgedRun>& run) {
+  return run ? explain(*run).findings : std::vector<std::string>();
 }
 
 void print_json_rows(const Campaign& campaign, const ResultsDirectory& directory) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Record& record : campaign.records()) rows.push_back(to_json(record));
   print_answer("run", {{"folder", directory.path().string()},
-                       {"findings", findings_of(campaign, directory)},
+                       {"findings", findings_of(judged(campaign, directory))},
                        {"rows", std::move(rows)}});
 }
 
@@ -66,8 +70,9 @@ void report(const Campaign& campaign, const ResultsDirectory& directory, const G
   const std::vector<Record>& records = campaign.records();
   if (flags.format == "console") {
     const bool color = flags.color == "auto" ? wants_color(STDOUT_FILENO) : flags.color == "true";
-    print_table(std::cout, records, campaign.doubts(), table_style(color),
-                findings_of(campaign, directory));
+    const std::optional<JudgedRun> run = judged(campaign, directory);
+    print_table(std::cout, run ? run->records : records, run ? run->doubts : campaign.doubts(),
+                table_style(color), findings_of(run));
   } else if (flags.format == kRowsFormat) {
     print_json_rows(campaign, directory);
   } else {

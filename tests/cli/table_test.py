@@ -71,3 +71,14 @@ def test_a_row_shows_the_one_flag_that_matters(flags, shown, finished, tmp_path)
     [line] = [line for line in lines if line.split()[:3] == [rows[2]["op"], rows[2]["technique"], rows[2]["format"]]]
     assert cells(line)[-1] == shown
     assert records(folder)[2]["flags"] == flags, "the record keeps all"
+
+
+def test_run_prints_the_table_of_show_by_raised_roofs(tmp_path):
+    done = ridgebench("run", "--device", "sim:row=0.05,seed=1", "--op", "relu,gelu", "--technique", "streaming,exp2_polynomial",
+                      "--format", "fp32", "--budget", "5", "--out", tmp_path / "run")  # fmt: skip
+    rows = {record["op"]: record for record in records(tmp_path / "run") if record["role"] == "kernel"}
+    assert "above_roof" in rows["relu"]["flags"] and rows["relu"]["fraction_of_measured_roof"] > 1.03
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("relu ", "gelu "))]
+    assert lines == [line for line in ridgebench("show", tmp_path / "run").stdout.splitlines() if line.startswith(("relu ", "gelu "))]
+    share = int(next(re.search(r"(\d+) %", line) for line in lines if line.startswith("gelu "))[1])
+    assert share < 100 * rows["gelu"]["fraction_of_measured_roof"] - 2
