@@ -52,21 +52,21 @@ std::vector<std::size_t> other_units(std::span<const std::string> units, const s
   return others;
 }
 
-std::string units_text(const std::vector<std::size_t>& units, std::string_view kind) {
+std::string units_text(const std::vector<std::size_t>& units) {
   constexpr std::size_t most = 8;
   const std::span<const std::size_t> shown(units.data(), std::min(units.size(), most));
-  std::string text = fmt::format("{} {}", kind, fmt::join(shown, ", "));
+  std::string text = fmt::format("SM {}", fmt::join(shown, ", "));
   if (units.size() > most) text += fmt::format(" and {} more", units.size() - most);
   return text;
 }
 
-std::optional<std::string> odd_units(std::span<const std::string> units, std::string_view kind) {
+std::optional<std::string> odd_units(std::span<const std::string> units) {
   Votes votes;
   for (const std::string& unit : units) ++votes[unit];
   const auto right = majority(votes);
   if (!right || votes.size() == 1) return std::nullopt;
   return fmt::format("{} computes other bits than most of {}",
-                     units_text(other_units(units, *right), kind), units.size());
+                     units_text(other_units(units, *right)), units.size());
 }
 
 }  // namespace ridgebench

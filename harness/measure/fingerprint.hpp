@@ -37,9 +37,9 @@ std::optional<std::string> majority(const Votes& votes);
 
 // Numbers of the multiprocessors without the bits `right`.
 std::vector<std::size_t> other_units(std::span<const std::string> units, const std::string& right);
-// 'SM 2, 5', which lists eight at most. `kind`: SM, or thread of a host.
-std::string units_text(const std::vector<std::size_t>& units, std::string_view kind);
+// 'SM 2, 5', which lists eight at most. On a host a thread takes the place of an SM.
+std::string units_text(const std::vector<std::size_t>& units);
 // Names the multiprocessors whose bits differ from those of the majority; none without one.
-std::optional<std::string> odd_units(std::span<const std::string> units, std::string_view kind);
+std::optional<std::string> odd_units(std::span<const std::string> units);
 
 }  // namespace ridgebench

@@ -122,8 +122,7 @@ void Measurer::run_phases(Record& record, const Case& c, const Problem& problem,
     record.fingerprint = fingerprint_of(device_->memory(), problem, bound.sets().front());
     scope.unit_fingerprints =
         unit_fingerprints_of(device_->memory(), problem, bound.sets().front());
-    const char* const kind = device_->backend() == Backend::cuda ? "SM" : "thread";
-    if (const auto odd = odd_units(scope.unit_fingerprints, kind)) {
+    if (const auto odd = odd_units(scope.unit_fingerprints)) {
       return fail(record, Status::wrong, *odd);
     }
   }

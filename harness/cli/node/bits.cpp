@@ -28,7 +28,7 @@ std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsO
     if (units.empty()) continue;
     odd.push_back(
         {one.gpu, true,
-         fmt::format("{} computes other bits in {} ({})", units_text(units, "SM"), row, one.pass)});
+         fmt::format("{} computes other bits in {} ({})", units_text(units), row, one.pass)});
   }
   return odd;
 }

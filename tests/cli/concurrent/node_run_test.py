@@ -161,6 +161,15 @@ def test_a_wrong_multiprocessor_is_found_by_the_bits_of_the_others(tmp_path):
     assert done.stdout.count("WRONG BITS") == 1
 
 
+def test_a_gpu_by_itself_names_its_wrong_multiprocessor(tmp_path):
+    for device, code in (("sim:units=4,wrong_sm=2", ROW_FAILED), ("sim:units=4", OK), ("sim:units=2,wrong_sm=1", OK)):
+        done = ridgebench("run", "--device", device, *BITS, "--out", tmp_path / device)
+        assert done.returncode == code, (device, done.stderr)
+        wrong = [row["reason"] for row in records(tmp_path / device) if row["status"] == "wrong"]
+        assert all(reason == "SM 2 computes other bits than most of 4" for reason in wrong)
+        assert bool(wrong) == (code == ROW_FAILED)
+
+
 def test_two_gpus_with_other_bits_cannot_vote(tmp_path):
     node = Node(tmp_path, ["seed=1,units=2", "seed=2,units=2,wrong_sm=1"])
     done = node.run("--filter", "^relu/naive/fp32/", "--budget", "4")
