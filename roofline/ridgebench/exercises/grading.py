@@ -21,7 +21,7 @@ _UNITS = {
     "FLOP": FLOPS | {f"{unit}s": scale for unit, scale in FLOPS.items() if unit.endswith("flop")},
     "s": TIMES | {"min": 60.0, "h": 3600.0},
     "days": {"day": 1.0, "days": 1.0, "d": 1.0},
-    "FLOP/B": {f"{work}/{data}": 1.0 for work in ("flop", "flops") for data in ("b", "byte", "bytes")},
+    "FLOP/B": {f"{work}/{data}": 1.0 for work in ("flop", "flops") for data in ("b", "B", "byte", "bytes")},
     "": {"%": 0.01},
 }
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from golden import GOLDEN, read_environment, read_records
+from golden import GOLDEN, read_environment
 from ridgebench.judge.compare_cli import main
 from synthetic_session import RECORD, UNTIMED, record, retimed, write_run
 
@@ -49,10 +49,8 @@ def change_environment(folder, key: str, value) -> None:
     (folder / "environment.json").write_text(json.dumps(told))
 
 
-def test_a_directory_and_itself(tmp_path, capsys):
-    sound = [retimed(row, row["samples_s"]) if row["status"] == "ok" else row for row in read_records(GOLDEN)]  # its intervals are made up
-    folder = write_run(tmp_path / "run", sound, {})
-    assert compare(folder, folder) == 0
+def test_a_directory_and_itself(capsys):
+    assert compare(GOLDEN, GOLDEN) == 0
     shown = capsys.readouterr().out
     assert "not a verdict" in shown and "+0.00 %" in shown
     assert "WORSE" not in shown.splitlines()[-2]
@@ -319,8 +317,8 @@ RATES = {rate: RECORD[work] / 1.01e-3 for rate, work in (("flops_per_s", "flops"
         ({"bytes_per_s": 1e9}, "bytes_per_s is 1000000000, but other values give "),
         ({"flops_per_s": 1e9}, "flops_per_s is 1000000000, but other values give "),
         ({"time_median_s": 1.01e-3, "time_ci_high_s": 1.01e-3, **RATES}, "time_median_s is 0.00101, but other values give 0.001"),
-        ({"time_ci_high_s": 2e-3}, "time_ci_low_s and time_ci_high_s are 0.001 and 0.002, but the samples give 0.00"),
-        ({"time_ci_low_s": 5e-4}, "time_ci_low_s and time_ci_high_s are 0.0005 and 0.001, but the samples give 0.00"),
+        ({"time_ci_high_s": 2e-3}, "time_ci_high_s is 0.002, beyond all samples"),
+        ({"time_ci_low_s": 5e-4}, "time_ci_low_s is 0.0005, beyond all samples"),
     ],
 )
 def test_a_record_that_contradicts_itself(change, said, pair, capsys):
