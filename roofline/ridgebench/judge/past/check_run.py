@@ -69,7 +69,7 @@ def _command(past: Baseline, asked: Request, out: Path, options: argparse.Namesp
     return [*line, *(["--no-early"] if environment.get("early_launches") is False else []), *asked.words]
 
 
-class Planned(NamedTuple):
+class _Planned(NamedTuple):
     """A run that would measure rows of a baseline. line: its command. unmeasured: the run before its first row."""
 
     asked: Request
@@ -77,7 +77,7 @@ class Planned(NamedTuple):
     unmeasured: Run
 
 
-def planned(past: Baseline, names: list[str], options: argparse.Namespace, scratch: Path) -> Planned:
+def planned(past: Baseline, names: list[str], options: argparse.Namespace, scratch: Path) -> _Planned:
     """The run of these rows; scratch: a folder for its file of shapes, as long as it is used. Raises CommandError."""
     now = datetime.datetime.now(datetime.timezone.utc)
     out = options.out or RESULTS / "local" / f"check-{now:%Y-%m-%dT%H-%M-%SZ}"
@@ -89,10 +89,10 @@ def planned(past: Baseline, names: list[str], options: argparse.Namespace, scrat
         plan = program.asked(*line[1:], "--dry-run", seconds=program.SLOW_NODE_S, codes=(OK, ROW_FAILED))
     except ResultsError as error:
         raise CommandError(f"nothing was checked: {error}", error.code) from None
-    return Planned(asked, line, Run(out, plan["environment"], [], torn=False))
+    return _Planned(asked, line, Run(out, plan["environment"], [], torn=False))
 
 
-def measure(past: Baseline, plan: Planned) -> tuple[Run, list[str]]:
+def measure(past: Baseline, plan: _Planned) -> tuple[Run, list[str]]:
     """Measures the rows; returns the run and the rows that it was to measure. Raises CommandError.
 
     By --shapes the run measures only the ceilings that its kernels need; others are not compared.
