@@ -133,7 +133,7 @@ struct OptionalDimension {
 
 struct Operation {
   std::string name;
-  // Names of the dimensions in order; a shape text with one number sets all of them.
+  // Names of the dimensions in order; a shape text with one number sets all of up to three.
   std::vector<std::string> dimensions;
   std::vector<OptionalDimension> optional_dimensions = {};
   bool has_layout = false;

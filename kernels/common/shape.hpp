@@ -62,10 +62,10 @@ inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
 inline constexpr double kLargestProduct = 0x1p62;  // of all sizes
 
 // Reads the text form for an operation with these dimensions. `4096` or `n:4096` by itself sets
-// all of them (square); layout defaults to nt, and an attribute to its value in `attributes`. The
-// text may state `optional` dimensions too, which follow the others in the shape. number.hpp has
-// the grammar of numbers. Each size must be between 1 and kLargestSize, and the product of those
-// that are not optional below 2^62. Throws UsageError.
+// all of up to three (square), and of more each has to be named; layout defaults to nt, and an
+// attribute to its value in `attributes`. The text may state `optional` dimensions too, which
+// follow the others in the shape. number.hpp has the grammar of numbers. Each size must be between
+// 1 and kLargestSize, and the product of those that are not optional below 2^62. Throws UsageError.
 Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout,
                   std::vector<Shape::Attribute> attributes = {},
                   std::span<const std::string> optional = {});
