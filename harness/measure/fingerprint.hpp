@@ -39,7 +39,8 @@ std::optional<std::string> majority(const Votes& votes);
 std::vector<std::size_t> other_units(std::span<const std::string> units, const std::string& right);
 // 'SM 2, 5', which lists eight at most. On a host a thread takes the place of an SM.
 std::string units_text(const std::vector<std::size_t>& units);
-// Names the multiprocessors whose bits differ from those of the majority; none without one.
+// Names the multiprocessors that compute other bits than most. Empty if no bits have a majority, or
+// all have it.
 std::optional<std::string> odd_units(std::span<const std::string> units);
 
 }  // namespace ridgebench

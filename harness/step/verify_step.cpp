@@ -130,7 +130,7 @@ void check_rates(const StepRecord& r, Checker& check) {
     (computed.*rate).reset();
   }
   derive_rates(computed);
-  const auto equal = [&](const char* key, std::optional<double> StepRecord::*rate) {
+  const auto equal = [&](const char* key, std::optional<double> StepRecord::* rate) {
     const bool there = (r.*rate).has_value() == (computed.*rate).has_value();
     check.require(there, fmt::format("{} belongs to an ok step of decoding only, and a time of the "
                                      "model to one that caches cannot serve",

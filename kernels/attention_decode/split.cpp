@@ -2,9 +2,8 @@
 // is stored. The query heads of a group share each row of K and V, which is read and widened once.
 // Where threads outnumber the heads of the cache, several take parts of a context (flash-decoding;
 // Dao et al., 2023), whose sums are then added in their order: the same bits for the same number of
-// threads. The limit is the memory bandwidth of reading. The arithmetic of four query heads that
-// share rows of fp32 takes nearly as long on an Intel Xeon: 0.22 ns for an element in a cache, next
-// to 0.28 ns for reading one from memory.
+// threads. The limit is the memory bandwidth of reading. If many query heads share a row, their
+// arithmetic limits few threads.
 #include <cmath>
 #include <memory>
 

@@ -62,9 +62,9 @@ constexpr auto names_of(StepPhase) {
   return enum_names("phase", "forward", "loss", "backward", "step", "zero");
 }
 
-// What lives while a launch runs, or the most that lives at once while one layer, or the whole of
-// another phase, is computed. A layer that the backward pass computes again belongs to the layer
-// that needs it.
+// Tensors that live at the same time. step_launches() counts them while one launch runs, and
+// step_bands() gives the most of them during a layer, or during a phase without layers. A layer
+// that the backward pass computes again belongs to the layer that needs it.
 struct StepBand {
   StepPhase phase;
   double layer;  // 0: no layer

@@ -73,8 +73,8 @@ class WatchedRun {
     EXPECT_EQ(sum, bytes_);
   }
 
-  // The bytes that blocks request beyond their own first-level caches, those of workspaces
-  // included, over the compulsory bytes.
+  // The bytes that blocks request beyond their own first-level caches, over the compulsory bytes.
+  // Workspaces count too.
   [[nodiscard]] double by_blocks() const {
     std::int64_t sectors = 0;
     const auto add = [&](const SectorCounts& counts) {

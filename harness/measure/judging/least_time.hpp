@@ -9,8 +9,8 @@
 
 namespace ridgebench {
 
-// Returns the least seconds of a launch by measured roofs or those of a data sheet, as a row's
-// `roof` has them; empty if they lack one that it needs.
+// Returns the least seconds of a launch by `roofs`, which ceilings or a data sheet gave. Empty if
+// they lack one that the launch needs.
 std::optional<double> least_s(const Implementation& implementation, const Problem& problem,
                               const Roofs& roofs);
 

@@ -12,8 +12,8 @@ namespace ridgebench {
 // True if the folder holds a soak.
 bool holds_soak(const std::filesystem::path& directory);
 
-// One line for each thing that a soak found: wrong bits, or else faults of the device and what it
-// had to leave out. Throws UsageError as verify_soak() does.
+// Returns a line for each case with wrong bits. If no case has any, the lines name the faults of
+// the device and the cases that the soak left out. Throws UsageError as verify_soak() does.
 std::vector<std::string> found_by_soak(const std::filesystem::path& directory);
 
 // One line for each thing that is not sound, whatever the soak found: a soak that did not finish

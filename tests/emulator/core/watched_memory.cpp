@@ -24,8 +24,8 @@ constexpr greg_t kTrapFlag = 0x100;  // of the flags: a trap follows the next in
 std::vector<WatchedMemory*> watched;
 std::uint32_t block = 0;  // number of the one that runs
 
-// What the current instruction opened: two pages if it copies memory, and four if both ends lie
-// across the ends of pages.
+// The pages that the current instruction opened. A copy from memory to memory opens two, and four
+// if source and destination each cross the end of a page.
 std::array<void*, 4> opened{};
 std::size_t opened_count = 0;
 
@@ -53,7 +53,7 @@ void on_trap(int /*signal*/, siginfo_t* /*info*/, void* context) {
 }
 
 void handle(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction& old) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO;
   sigaction(signal, &action, &old);

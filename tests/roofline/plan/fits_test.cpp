@@ -184,7 +184,7 @@ TEST(PlanMemory, OffloadLeavesTheParametersOnTheDevice) {
       HasSubstr("'bf16-offload'; allowed: bf16, fp32, bf16-master, fp32-bf16"));
 }
 
-// The gradient of a layer's weights is on the device while the host has those of the others.
+// The device holds the gradient of one layer's weights, and the host holds the other gradients.
 TEST(PlanFits, AnOffloadedGradientIsATemporaryOfTheDevice) {
   FitsQuestion question = question_of(6e9);
   question.state.precision = "bf16-offload";

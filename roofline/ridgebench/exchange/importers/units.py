@@ -11,8 +11,8 @@ for _prefix, _scale in (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("n",
     TIMES |= {_prefix + name: _scale for name in ("s", "sec", "second", "seconds")}
 TIMES |= {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 
-# Nsight Compute and CUTLASS's profiler count in powers of ten, unless a unit says GiB. All keys are in small letters, but for
-# the B that means bytes.
+# Nsight Compute and CUTLASS's profiler count in powers of ten, unless a unit says GiB. The keys have small letters. Only B, for bytes,
+# is a capital.
 BYTES = {"byte": 1.0, "bytes": 1.0, "B": 1.0, "bit": 1 / 8, "bits": 1 / 8}
 FLOPS = {"flop": 1.0, "flops": 1.0, "inst": 1.0}
 for _power, _letter in enumerate("kmgtpez", 1):

@@ -21,7 +21,7 @@ def view_fixture():
 
 def test_each_direction_has_its_largest_copy(view):
     found = [(row.op, row.bytes) for row, _ in transfers.transfers(view)]
-    assert found == [("copy_to_device", 2.0**28), ("copy_to_host", 2.0**28)], "both ways at once is no direction"
+    assert found == [("copy_to_device", 2.0**28), ("copy_to_host", 2.0**28)], "copies both ways at once are left out"
 
 
 @pytest.mark.parametrize(("place", "direction"), [(0, "to-device"), (1, "to-host")])
