@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "harness/results/suspect.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/json_pointer.hpp"
 #include "roofline/units.hpp"
@@ -232,6 +233,15 @@ std::optional<std::string> sentence_of_gap(const std::vector<ExplainedRow>& rows
       with_unit(*worst->least_time_s, "s"));
 }
 
+// The row that is farthest above a ceiling, beyond what two measurements may differ by.
+std::optional<std::string> sentence_of_raised(const std::vector<JudgedRow>& rows) {
+  const auto farthest = std::ranges::max_element(rows, {}, &JudgedRow::raised);
+  if (farthest == rows.end() || farthest->raised <= 1 + kSuspectMargin) return std::nullopt;
+  return fmt::format("{} is {:.0f} % faster than the ceiling {}: its rate replaces that roof.",
+                     short_name(farthest->raised_by.value_or("")), 100 * (farthest->raised - 1),
+                     short_name(farthest->id));
+}
+
 std::string sentence_of_causes(const JudgedRun& run, const std::vector<RunCause>& causes) {
   if (run.unfinished) return fmt::format("No finding rests on this run: {}.", *run.unfinished);
   if (causes.empty()) return "No reading shows that the machine or the measurement changed a time.";
@@ -259,7 +269,8 @@ ExplainedRun explain(const JudgedRun& run, const nlohmann::ordered_json& environ
   explained.causes = run_causes(explained.rows);
   if (!run.unfinished) {
     for (const auto& sentence :
-         {sentence_of_best(explained.rows, may_head), sentence_of_gap(explained.rows, may_head)}) {
+         {sentence_of_best(explained.rows, may_head), sentence_of_gap(explained.rows, may_head),
+          sentence_of_raised(run.rows)}) {
       if (sentence) explained.findings.push_back(*sentence);
     }
   }

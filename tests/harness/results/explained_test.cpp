@@ -14,6 +14,7 @@ namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -366,6 +367,17 @@ TEST(Explained, ARowThatTheBudgetCutHeadsNothing) {
   JudgedRun run = MadeUpRun{}.judged();
   run.rows[0].cut_by_budget = true;
   EXPECT_THAT(explain(run, healthy_environment()).findings, ElementsAre(HasSubstr("No reading")));
+}
+
+TEST(Explained, ARowFarAboveACeilingIsNamed) {
+  JudgedRun run = MadeUpRun{}.judged();
+  run.rows[0].raised_by = "matmul/packed/fp32/n:128/steady@sim";
+  run.rows[0].raised = 1.09;
+  EXPECT_THAT(explain(run, healthy_environment()).findings, Not(Contains(HasSubstr("faster than"))));
+  run.rows[0].raised = 1.27;
+  EXPECT_THAT(explain(run, healthy_environment()).findings,
+              Contains("matmul/packed/fp32 is 27 % faster than the ceiling matmul/wgmma/bf16: its "
+                       "rate replaces that roof."));
 }
 
 TEST(Explained, ACaseWhoseRoofMovedIsNotCounted) {
