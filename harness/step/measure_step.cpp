@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,15 +50,16 @@ Case case_of(const Chain& chain, std::size_t launch, Device& device) {
           .shape = problem.shape};
 }
 
-// A part of a step before it is measured: the numbers of its launches.
+// A part of a step before it is measured: the numbers of its launches, which do the same.
 using Parts = std::vector<std::vector<std::size_t>>;
 
 Parts parts_of(const Chain& chain) {
   Parts parts;
-  std::map<std::pair<std::string, std::string>, std::size_t> known;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
   for (std::size_t i = 0; i < chain.launches().size(); ++i) {
     const StepLaunch& launch = chain.program().launches()[i];
-    const auto [at, is_new] = known.try_emplace({launch.name, launch.phase}, parts.size());
+    const auto [at, is_new] =
+        known.try_emplace({launch.name, launch.phase, launch.shape.text()}, parts.size());
     if (is_new) parts.emplace_back();
     parts[at->second].push_back(i);
   }

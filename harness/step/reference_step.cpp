@@ -79,10 +79,14 @@ struct Reference {
   std::vector<Matrix> gradients;
 };
 
-// Adds the loss of each row, and returns the gradient of their mean.
-Matrix differentiate_loss(const Matrix& logits, const Numbers& labels, Numbers& loss) {
+// Adds the loss of each row, and returns the gradient of the sum of the micro-batches' mean losses.
+Matrix differentiate_loss(const Matrix& logits, const Numbers& labels, const TrainingStep& step,
+                          Numbers& loss) {
   Matrix gradient{logits.rows, logits.columns};
+  std::int64_t part = 0;
+  std::int64_t end = step.rows(part);  // the row behind the micro-batch
   for (std::int64_t i = 0; i < logits.rows; ++i) {
+    if (i == end) end += step.rows(++part);
     const double* const x = logits.row(i);
     const double most = *std::max_element(x, x + logits.columns);
     double sum = 0;
@@ -91,14 +95,14 @@ Matrix differentiate_loss(const Matrix& logits, const Numbers& labels, Numbers& 
     loss.push_back(std::log(sum) + most - x[label]);
     for (std::int64_t j = 0; j < logits.columns; ++j) {
       const double p = std::exp(x[j] - most) / sum;
-      gradient.row(i)[j] = (p - (j == label ? 1 : 0)) / static_cast<double>(logits.rows);
+      gradient.row(i)[j] = (p - (j == label ? 1 : 0)) / static_cast<double>(step.rows(part));
     }
   }
   return gradient;
 }
 
-// The step without checkpoints and micro-batches: these change no value in exact arithmetic, but
-// that the gradients of k parts are those of k mean losses.
+// The step without checkpoints, and all micro-batches at once: no value changes in exact
+// arithmetic.
 Reference reference_of(const std::vector<Matrix>& w, const Matrix& x, const Numbers& labels,
                        const TrainingStep& step) {
   const OwnWork own;
@@ -112,7 +116,7 @@ Reference reference_of(const std::vector<Matrix>& w, const Matrix& x, const Numb
     h.push_back(std::move(out));
   }
   Reference result;
-  Matrix gradient = differentiate_loss(h.back(), labels, result.loss);
+  Matrix gradient = differentiate_loss(h.back(), labels, step, result.loss);
   result.gradients.assign(w.size(), Matrix{0, 0});
   for (std::size_t l = w.size(); l-- > 0;) {
     for (std::size_t i = 0; i < gradient.values.size(); ++i) {
@@ -120,9 +124,6 @@ Reference reference_of(const std::vector<Matrix>& w, const Matrix& x, const Numb
       gradient.values[i] *= relu ? (before > 0 ? 1.0 : 0.0) : slope_of_gelu(before);
     }
     result.gradients[l] = product_tn(gradient, h[l]);
-    for (double& value : result.gradients[l].values) {
-      value *= static_cast<double>(step.micro_batches);
-    }
     if (l > 0) gradient = product_nn(gradient, w[l]);
   }
   return result;

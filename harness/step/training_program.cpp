@@ -111,10 +111,12 @@ class Builder {
 
   void run_micro_batch(std::int64_t part) {
     part_ = part;
-    const std::int64_t b = step_.rows();
-    h0_ = step_.micro_batches == 1 ? input_
-                                   : program_.part_of(input_, fmt::format("x[{}]", part),
-                                                      part * b * step_.width, b * step_.width);
+    first_row_ += rows_;
+    rows_ = step_.rows(part);
+    h0_ = step_.micro_batches == 1
+              ? input_
+              : program_.part_of(input_, fmt::format("x[{}]", part), first_row_ * step_.width,
+                                 rows_ * step_.width);
     kept_.assign(static_cast<std::size_t>(step_.layers), {});
     forward();
     TensorId gradient = differentiate_loss();
@@ -132,7 +134,7 @@ class Builder {
   TensorId activations(std::string name, const char* kind = "activations") {
     return program_.allocate({.name = std::move(name),
                               .kind = kind,
-                              .elements = step_.rows() * step_.width,
+                              .elements = rows_ * step_.width,
                               .format = step_.format});
   }
   TensorId activation_gradient(std::string name) {
@@ -163,7 +165,7 @@ class Builder {
   // Computes one layer. `keeps_z`: the backward pass needs the value before the activation.
   // `keeps_input`: the input of the layer stays.
   void forward_layer(std::int64_t l, const char* phase, bool keeps_z, bool keeps_input) {
-    const std::int64_t b = step_.rows();
+    const std::int64_t b = rows_;
     const std::int64_t d = step_.width;
     kept(l).z = activations(fmt::format("z{}", l + 1));
     product("forward", phase, Layout::nt, {b, d, d}, input_of(l), layer(l).w, *kept(l).z);
@@ -194,12 +196,12 @@ class Builder {
   }
 
   TensorId differentiate_loss() {
-    const std::int64_t b = step_.rows();
+    const std::int64_t b = rows_;
     const TensorId gradient = activation_gradient(fmt::format("dh{}", step_.layers));
     const auto rows = [&](TensorId whole, const char* name) {
       return step_.micro_batches == 1
                  ? whole
-                 : program_.part_of(whole, fmt::format("{}[{}]", name, part_), part_ * b, b);
+                 : program_.part_of(whole, fmt::format("{}[{}]", name, part_), first_row_, b);
     };
     program_.launch({"loss",
                      "forward",
@@ -238,7 +240,7 @@ class Builder {
 
   // Takes the gradient of the layer's output and returns that of its input.
   TensorId backward_layer(std::int64_t l, TensorId gradient, bool first_of_segment) {
-    const std::int64_t b = step_.rows();
+    const std::int64_t b = rows_;
     const std::int64_t d = step_.width;
     const TensorId dz = activation_gradient(fmt::format("dz{}", l + 1));
     std::optional<TensorId>& saved = needs_z() ? kept(l).z : kept(l).h;
@@ -266,7 +268,7 @@ class Builder {
 
   // Adds dZ^T h to the gradient of the layer's parameters, or writes it there first.
   void accumulate(std::int64_t l, TensorId dz) {
-    const std::int64_t b = step_.rows();
+    const std::int64_t b = rows_;
     const std::int64_t d = step_.width;
     const bool adds = step_.zero_grad == ZeroGrad::fill || part_ > 0;
     const TensorId g = layer(l).g;
@@ -318,8 +320,10 @@ class Builder {
   TensorId labels_ = 0;
   TensorId loss_ = 0;
   TensorId h0_ = 0;
-  std::int64_t part_ = 0;   // number of the micro-batch
-  std::vector<Kept> kept_;  // by layer
+  std::int64_t part_ = 0;       // number of the micro-batch
+  std::int64_t first_row_ = 0;  // of the micro-batch
+  std::int64_t rows_ = 0;       // of it
+  std::vector<Kept> kept_;      // by layer
 };
 
 }  // namespace

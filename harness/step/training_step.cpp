@@ -103,7 +103,11 @@ Checkpointing parse_checkpointing(const std::string& text, std::int64_t layers) 
   return {.way = Checkpointing::Way::every, .layers = static_cast<std::int64_t>(length)};
 }
 
-std::int64_t TrainingStep::rows() const { return ceil_div(batch, micro_batches); }
+std::int64_t TrainingStep::rows(std::int64_t part) const {
+  const double smaller =
+      smaller_micro_batches(static_cast<double>(batch), static_cast<double>(micro_batches));
+  return ceil_div(batch, micro_batches) - (static_cast<double>(part) < smaller ? 1 : 0);
+}
 
 std::vector<std::int64_t> TrainingStep::segments() const {
   std::vector<std::int64_t> first{0};
@@ -145,9 +149,8 @@ void check(const TrainingStep& step) {
   require(step.layers >= 1, "--layers", step.layers, "a whole number from 1 on");
   require(step.width >= 1, "--width", step.width, "a whole number from 1 on");
   require(step.batch >= 1, "--batch", step.batch, "a whole number from 1 on");
-  const bool divides = step.micro_batches >= 1 && step.batch % step.micro_batches == 0;
-  require(divides, "--micro-batches", step.micro_batches,
-          fmt::format("a number that divides the batch of {}", step.batch));
+  require(step.micro_batches >= 1 && step.micro_batches <= step.batch, "--micro-batches",
+          step.micro_batches, fmt::format("1 to the batch of {}", step.batch));
   if (step.checkpoint.way == Checkpointing::Way::full && step.layers < 2) {
     throw UsageError("--checkpoint full with --layers 1; allowed: --layers 2 or more");
   }

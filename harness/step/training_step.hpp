@@ -55,8 +55,9 @@ struct TrainingStep {
   std::int64_t micro_batches = 1;
   ZeroGrad zero_grad = ZeroGrad::none;
 
-  // Rows of the largest micro-batch: ceil(batch / micro_batches).
-  [[nodiscard]] std::int64_t rows() const;
+  // Rows of a micro-batch. If their number does not divide the batch, the first ones have a row
+  // less than the others.
+  [[nodiscard]] std::int64_t rows(std::int64_t part) const;
   // The first layer of each segment, counted from 0; one segment without checkpoints.
   [[nodiscard]] std::vector<std::int64_t> segments() const;
   // 6 x parameters x rows: the FLOPs that the model needs, by convention.
@@ -75,8 +76,9 @@ inline constexpr double kLargestStep = 0x1p58;
 // `of_fp8` is why fp8 is none.
 void check_step_format(Format format, std::string_view of_fp8);
 
-// Throws UsageError for sizes below 1 or above those limits, micro-batches that do not divide the
-// batch, formats other than fp32, fp16 and bf16, and a master copy of fp32 parameters.
+// Throws UsageError for sizes below 1 or above those limits, more
+// micro-batches than rows, formats other than fp32, fp16 and bf16, and a master copy of fp32
+// parameters.
 void check(const TrainingStep& step);
 
 // The most bytes that live at once, by the closed form: the state and

@@ -24,16 +24,27 @@
 namespace ridgebench {
 namespace {
 
+bool is_of(const StepLaunch& launch, const StepPart& part) {
+  return launch.name == part.name && launch.phase == part.phase &&
+         launch.operation == part.operation && launch.shape.text() == part.shape.text();
+}
+
 // FLOPs and bytes of each part, from the shapes of its launches.
 void check_parts(const StepRecord& r, const StepProgram& program, Checker& check) {
+  if (!r.parts.empty()) {
+    const auto of_parts = [&](const StepLaunch& launch) {
+      return std::ranges::any_of(r.parts,
+                                 [&](const StepPart& part) { return is_of(launch, part); });
+    };
+    check.equal("launches in parts",
+                static_cast<double>(std::ranges::count_if(program.launches(), of_parts)),
+                static_cast<double>(program.launches().size()));
+  }
   for (const StepPart& part : r.parts) {
     std::int64_t launches = 0;
     Work work{};
     for (const StepLaunch& launch : program.launches()) {
-      if (launch.name != part.name || launch.phase != part.phase) continue;
-      check.require(launch.operation == part.operation && launch.shape.text() == part.shape.text(),
-                    fmt::format("{} of the step is {} of {}", part.name, launch.operation,
-                                launch.shape.text()));
+      if (!is_of(launch, part)) continue;
       const Operation& operation = Registry::instance().operation(launch.operation);
       const Problem problem(operation, launch.shape, launch.format);
       ++launches;
@@ -104,7 +115,7 @@ void check_least_times(const StepRecord& r, const StatedDevice& device, Checker&
   const StepProgram program = program_of(stated_plan(r));
   for (const StepPart& part : r.parts) {
     for (const StepLaunch& launch : program.launches()) {
-      if (launch.name != part.name || launch.phase != part.phase) continue;
+      if (!is_of(launch, part)) continue;
       const Implementation* const own = implementation_of(launch, part, r.backend);
       if (own == nullptr) break;
       const Problem problem(*own->operation, launch.shape, launch.format);

@@ -173,6 +173,11 @@ double micro_batch_rows(const ActivationQuestion& question) {
   return std::ceil(question.batch / question.micro_batches);
 }
 
+double smaller_micro_batches(double batch, double micro_batches) {
+  const double larger = std::fmod(batch, micro_batches);
+  return larger == 0 ? 0 : micro_batches - larger;
+}
+
 PlanAnswer activation_inputs(const ActivationQuestion& q) {
   PlanAnswer inputs = PlanAnswer::object();
   if (q.model) inputs["model"] = q.model->name;

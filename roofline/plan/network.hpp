@@ -62,8 +62,10 @@ std::string context_note(const ActivationQuestion& question);
 // Checks sizes and fills in the defaults of a question. Throws UsageError.
 ActivationQuestion checked(ActivationQuestion question);
 
-// The rows of the largest micro-batch of a checked question.
+// The rows of the largest micro-batch of a checked question: ceil(batch / micro-batches).
 double micro_batch_rows(const ActivationQuestion& question);
+// The first micro-batches, which have a row less if their number does not divide the batch.
+double smaller_micro_batches(double batch, double micro_batches);
 
 // The inputs of a checked question, and the parts of its answer.
 PlanAnswer activation_inputs(const ActivationQuestion& question);

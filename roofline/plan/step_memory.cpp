@@ -149,6 +149,7 @@ StepMemory step_memory(const ActivationQuestion& q) {
   const bool adds = q.micro_batches > 1 || q.adds_gradients;
   StepMemory memory{
       .u = rounded(rows * width * element),
+      .u_less = rounded((rows - 1) * width * element),
       .weight_bytes = adds ? rounded(width * width * element) : 0,
       .batch_bytes = rounded(q.batch * width * element) + rounded(q.batch * kLabelBytes),
       .loss_bytes = rounded(q.batch * kLossBytes),
@@ -199,8 +200,12 @@ std::vector<StepBand> step_bands(const ActivationQuestion& q) {
 std::vector<StepBand> step_launches(const ActivationQuestion& q) {
   const Segments segments = segments_of(q);
   std::vector<StepBand> launches;
+  const double smaller = smaller_micro_batches(q.batch, q.micro_batches);
   for (double part = 0; part < q.micro_batches; ++part) {
+    const auto first = static_cast<std::ptrdiff_t>(launches.size());
     add_launches(segments, part > 0 || q.adds_gradients, launches);
+    std::for_each(launches.begin() + first, launches.end(),
+                  [&](StepBand& launch) { launch.row_less = part < smaller; });
   }
   const auto layers = static_cast<std::size_t>(segments.layers);
   launches.insert(launches.end(), layers, {StepPhase::step, 0, 0, 0});

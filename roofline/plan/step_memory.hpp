@@ -20,11 +20,13 @@ namespace ridgebench {
 // its gradient of W_l into a temporary and adds it, and so does the first one where the question
 // says so.
 //
-// `u` is one tensor of rows x width of a micro-batch, and the counts below leave out h_0, which is
-// a view of the input. The input, its labels (int32) and the loss, an fp32 number a row, are those
-// of the whole batch. Tensors are rounded up to 256 bytes.
+// `u` is one tensor of rows x width of the largest micro-batch, and the counts below leave out h_0,
+// which is a view of the input. If the micro-batches do not divide the batch, the first ones have a
+// row less, so that the last one has the peak. The input, its labels (int32) and the loss, an fp32
+// number a row, are those of the whole batch. Tensors are rounded up to 256 bytes.
 struct StepMemory {
   double u;             // bytes of one output
+  double u_less;        // the same of a micro-batch with a row less
   double weight_bytes;  // of the temporary gradient of one layer; 0 without one
   double batch_bytes;   // the input and the labels
   double loss_bytes;
@@ -71,10 +73,12 @@ struct StepBand {
   double outputs;
   double gradients;
   bool temporary_weight = false;  // the gradient of a weight that is added to that of the step
+  bool row_less = false;          // of a micro-batch with a row less than the largest
 
   // Without h_0 and what lives during the whole step.
   [[nodiscard]] double bytes(const StepMemory& memory) const {
-    return (outputs + gradients) * memory.u + (temporary_weight ? memory.weight_bytes : 0);
+    return (outputs + gradients) * (row_less ? memory.u_less : memory.u) +
+           (temporary_weight ? memory.weight_bytes : 0);
   }
 };
 

@@ -55,7 +55,12 @@ std::string parts_text(const StepRecord& r) {
   std::vector<Texts> table{{"part", "phase", "technique", "launches", "time", "95 % interval",
                             "of the step", "measured roof", "of the roof", "remark"}};
   for (const StepPart& part : r.parts) {
-    table.push_back({part.name, part.phase, part.technique, fmt::format("{}", part.launches),
+    // Micro-batches of other sizes make parts of the same name.
+    const bool unique = std::ranges::count_if(r.parts, [&](const StepPart& other) {
+                          return other.name == part.name && other.phase == part.phase;
+                        }) == 1;
+    table.push_back({unique ? part.name : fmt::format("{} {}", part.name, part.shape.text()),
+                     part.phase, part.technique, fmt::format("{}", part.launches),
                      seconds(part.time_s), interval(part.ci_low_s, part.ci_high_s),
                      share(part.time_s, r.time_s), seconds(part.roof_s),
                      share(part.roof_s, part.time_s), part.served_by_cache ? kServedByCache : ""});

@@ -59,7 +59,8 @@ void add_train_sizes(CLI::App& command, TrainOptions& options) {
       ->type_name("WAY");
   command
       .add_option("--micro-batches", step.micro_batches,
-                  "Equal parts of the batch, one after the other; their gradients are added")
+                  "Parts of the batch, one after the other, as equal as rows allow; their "
+                  "gradients are added")
       ->transform(size);
   command
       .add_option("--zero-grad", options.zero_grad,

@@ -58,7 +58,8 @@ Tensors tensors_of(const TrainingStep& step) {
 std::int64_t predicted_peak(const TrainingStep& step) {
   const std::int64_t size = info(step.format).storage_bytes;
   const std::int64_t square = rounded(step.width * step.width * size);
-  const std::int64_t u = rounded(step.rows() * step.width * size);
+  const std::int64_t rows = (step.batch + step.micro_batches - 1) / step.micro_batches;
+  const std::int64_t u = rounded(rows * step.width * size);
   const Tensors count = tensors_of(step);
   std::int64_t activations = count.alone * u;
   if (step.micro_batches > 1 || step.zero_grad == ZeroGrad::fill) {
@@ -85,7 +86,7 @@ TEST(TrainingStep, TheLaunchesAndTheirPeakAreTheClosedForm) {
   for (std::int64_t layers = 1; layers <= 11; ++layers) {
     for (const Checkpointing& way : ways(layers)) {
       for (const Activation activation : {Activation::relu, Activation::gelu}) {
-        for (const std::int64_t parts : {1, 3}) {
+        for (const std::int64_t parts : {1, 3, 7, 32}) {
           for (const ZeroGrad zero : {ZeroGrad::none, ZeroGrad::fill}) {
             TrainingStep step = step_of(layers, activation, way, parts);
             step.zero_grad = zero;
@@ -106,6 +107,23 @@ TEST(TrainingStep, TheLaunchesAndTheirPeakAreTheClosedForm) {
   }
 }
 
+TEST(TrainingStep, MicroBatchesDifferByARowAtMostAndTheLastIsTheLargest) {
+  for (std::int64_t batch = 1; batch <= 12; ++batch) {
+    for (std::int64_t parts = 1; parts <= batch; ++parts) {
+      TrainingStep step = step_of(2, Activation::relu, {}, parts);
+      step.batch = batch;
+      std::int64_t rows = 0;
+      for (std::int64_t part = 0; part < parts; ++part) {
+        EXPECT_GE(step.rows(part), batch / parts);
+        EXPECT_LE(step.rows(part), step.rows(parts - 1));
+        rows += step.rows(part);
+      }
+      EXPECT_EQ(rows, batch);
+      EXPECT_EQ(step.rows(parts - 1), (batch + parts - 1) / parts);
+    }
+  }
+}
+
 TEST(TrainingStep, StateFollowsTheOptimizerAndTheFormat) {
   for (const Optimizer optimizer :
        {Optimizer::adamw, Optimizer::sgd, Optimizer::momentum, Optimizer::lion}) {
@@ -122,17 +140,19 @@ TEST(TrainingStep, StateFollowsTheOptimizerAndTheFormat) {
 TEST(TrainingStep, ExecutesTheProductsOfItsFormula) {
   for (std::int64_t layers = 1; layers <= 9; ++layers) {
     for (const Checkpointing& way : ways(layers)) {
-      const TrainingStep step = step_of(layers, Activation::relu, way, 2);
-      const StepProgram program = training_program(step);
-      double flops = 0;
-      for (const StepLaunch& launch : program.launches()) {
-        if (launch.operation != "matmul") continue;
-        flops += 2 * static_cast<double>(launch.shape["m"]) *
-                 static_cast<double>(launch.shape["n"]) * static_cast<double>(launch.shape["k"]);
+      for (const std::int64_t parts : {2, 5}) {
+        const TrainingStep step = step_of(layers, Activation::relu, way, parts);
+        const StepProgram program = training_program(step);
+        double flops = 0;
+        for (const StepLaunch& launch : program.launches()) {
+          if (launch.operation != "matmul") continue;
+          flops += 2 * static_cast<double>(launch.shape["m"]) *
+                   static_cast<double>(launch.shape["n"]) * static_cast<double>(launch.shape["k"]);
+        }
+        EXPECT_EQ(flops, step.executed_flops());
+        EXPECT_EQ(program.count("adamw"), layers);
+        EXPECT_EQ(program.count("add"), layers * (parts - 1)) << "the second micro-batch adds";
       }
-      EXPECT_EQ(flops, step.executed_flops());
-      EXPECT_EQ(program.count("adamw"), layers);
-      EXPECT_EQ(program.count("add"), layers) << "the second micro-batch adds";
     }
   }
 }
@@ -166,8 +186,8 @@ TEST(TrainingStep, RefusesWhatItCannotRun) {
   refused([](TrainingStep& s) { s.layers = 0; });
   refused([](TrainingStep& s) { s.width = 0; });
   refused([](TrainingStep& s) { s.batch = 0; });
-  refused([](TrainingStep& s) { s.micro_batches = 5; });
-  refused([](TrainingStep& s) { s.micro_batches = 96; });
+  refused([](TrainingStep& s) { s.micro_batches = 49; });
+  refused([](TrainingStep& s) { s.micro_batches = 0; });
   refused([](TrainingStep& s) { s.format = Format::fp8_e4m3; });
   refused([](TrainingStep& s) { s.format = Format::tf32; });
   refused([](TrainingStep& s) { s.master = true; });
