@@ -19,11 +19,17 @@ _DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an erro
 def complete(point: Point) -> None:
     """Adds FLOPs and bytes that follow from operation, shape and format, and holds those of the file to them.
 
-    What a profiler counted is not what the algorithm needs, and need not agree. An operation of another tool may have the
-    name of one here and other dimensions, unless it is one of the lecture's. Raises ResultsError.
+    A name in capital letters, such as RELU, is that of the operation. What a profiler counted is not what the algorithm
+    needs, and need not agree. An operation of another tool may have the name of one here and other dimensions, unless it is
+    one of the lecture's. Raises ResultsError.
     """
+    if not point.operation:
+        return
+    known = {*OPERATIONS, *program.operations()}
+    if point.operation not in known and point.operation.lower() in known:
+        point.operation = point.operation.lower()
     of_lecture = point.operation in OPERATIONS
-    if not point.operation or not point.shape or not (of_lecture or point.operation in program.operations()):
+    if not point.shape or point.operation not in known:
         return
     given, point.shape = point.shape, _lower_case(point)
     own = number_formats.of_kernels(str(point.format))  # else the FLOPs follow, and the bytes do not

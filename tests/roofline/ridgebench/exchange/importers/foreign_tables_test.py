@@ -132,3 +132,8 @@ def test_a_gemm_of_cutlass_that_is_no_matmul_keeps_its_name(tmp_path, monkeypatc
              "batch_count": "1", "Bytes": "24576", "Flops": "524288", "Runtime": "0.1"} | change
     (row,) = imported(tmp_path, "cutlass", f"{','.join(cells)}\n{','.join(cells.values())}\n").values()
     assert (row["op"], row["format"]) == (operation, kind)
+
+
+def test_an_operation_in_capital_letters_has_the_work_of_its_own(tmp_path):
+    found = imported(tmp_path, "csv", "name,operation,format,time_us,N\nmine,RELU,fp32,10,1000000\nother,Relu6,fp32,10,1000000\n")
+    assert {row["op"]: (row["flops"], row["bytes"]) for row in found.values()} == {"relu": (1e6, 8e6), "Relu6": (0, 0)}
