@@ -89,10 +89,17 @@ def _why_partial(run: Run) -> str:
     return "its last line was cut off" if run.torn else why_unfinished(run.environment)
 
 
-def unfinished(run: Run, side: str) -> list[str]:
+def _unfinished(run: Run, side: str) -> list[str]:
     """Notes on a run that may lack rows."""
     why = _why_partial(run)
     return [f"{why} ({side}): rows may be missing; `ridgebench run --resume {run.folder}` measures them"] if why else []
+
+
+def notes_on(first: Run, second: Run, sides: tuple[str, str]) -> list[str]:
+    """Notes on two runs: one run on both sides, and a side that may lack rows."""
+    run_id = first.environment["run_id"]
+    same = [f"both sides are run {run_id}: no difference was measured"] if run_id == second.environment["run_id"] else []
+    return [*same, *_unfinished(first, sides[0]), *_unfinished(second, sides[1])]
 
 
 def require_finished(runs: list[Run]) -> None:

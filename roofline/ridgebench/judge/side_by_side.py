@@ -10,6 +10,7 @@ from ridgebench.data.power_states import differ
 from ridgebench.data.records import Row, Run
 
 from .comparable import LONGEST_VALUE, differences
+from .consistent import notes_on
 from .report import NOT_COMPARABLE
 
 _LEAST_TIME = 1e-15  # seconds; a run holds none
@@ -61,4 +62,5 @@ def side_by_side(first: Run, second: Run) -> str:
     if len(both) > len(shown):
         table.append([f"... {counted(len(both) - len(shown), 'more row')}, which no side measured", "", "", ""])
     hard, soft = differences(first.environment, second.environment, [])
-    return "\n".join([*lines, *aligned(table), "Not a verdict.", *(f"Differs: {clean(short(d))}" for d in hard + soft)]) + "\n"
+    notes = [f"Note: {clean(note)}" for note in notes_on(first, second, ("first", "second"))]
+    return "\n".join([*lines, *aligned(table), "Not a verdict.", *notes, *(f"Differs: {clean(short(d))}" for d in hard + soft)]) + "\n"

@@ -7,7 +7,7 @@ from ridgebench.data.records import BROKEN, Row, Run
 
 from .comparable import differences
 from .conditions import with_conditions
-from .consistent import unfinished
+from .consistent import notes_on
 from .gate import NOT_GATED
 from .power_states import with_word
 from .report import DESCRIBED, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report, incomparable
@@ -75,9 +75,6 @@ def describe(baseline: Run, candidate: Run, allowed: list[str]) -> Report:
     for name in first | second:
         one, other = first.get(name), second.get(name)
         rows.append(why_not(name, one, other) or _describe_row(name, one, other))
-    if baseline.environment["run_id"] == candidate.environment["run_id"]:
-        soft.append(f"both sides are run {baseline.environment['run_id']}: no difference was measured")
-    for run, side in ((baseline, "baseline"), (candidate, "candidate")):
-        soft += unfinished(run, side)
+    soft += notes_on(baseline, candidate, ("baseline", "candidate"))
     sides = {"baseline": [baseline.environment], "candidate": [candidate.environment]}
     return with_conditions(Report("stored", *names, rows, notes=soft), sides)

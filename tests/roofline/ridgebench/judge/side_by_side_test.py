@@ -63,3 +63,13 @@ def test_a_row_that_caches_served_has_no_ratio_to_one_of_memory(flags, tmp_path,
 def test_what_is_no_run_is_refused(tmp_path, capsys):
     code, text = describe(GOLDEN, tmp_path / "nowhere", capsys)
     assert code == 2 and text == f"compare: {tmp_path}/nowhere: not found; allowed: a results directory\n"
+
+
+def test_a_run_beside_itself_and_one_that_was_interrupted_are_named(tmp_path, capsys):
+    row = record("dot/x/steady@cpu", 2e-3, bytes=4e6, bytes_per_s=2e9, bound="memory")
+    whole = write_run(tmp_path / "whole", [row], {})
+    cut = write_run(tmp_path / "cut", [row], {"interrupted": True, "run_id": "another"})
+    _, text = describe(whole, whole, capsys)
+    assert f"Note: both sides are run {read_environment(whole)['run_id']}: no difference was measured\n" in text
+    _, text = describe(whole, cut, capsys)
+    assert "(second): rows may be missing; `ridgebench run --resume" in text and "both sides" not in text
