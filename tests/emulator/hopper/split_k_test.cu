@@ -95,8 +95,9 @@ __global__ void multiply(const __grid_constant__ cuda::TensorMap a,
 template <Mistake kMistake>
 std::string found(Order order) {
   std::vector<Bf16> a, b;
-  for (int i = 0; i < kM * kK; ++i) a.push_back(encode<Bf16>(static_cast<float>(i * i % 7 - 3)));
-  for (int i = 0; i < kN * kK; ++i) b.push_back(encode<Bf16>(static_cast<float>(i * i % 5 - 2)));
+  const auto square_modulo = [](int i, int m) { return static_cast<float>(i % m * (i % m) % m); };
+  for (int i = 0; i < kM * kK; ++i) a.push_back(encode<Bf16>(square_modulo(i, 7) - 3));
+  for (int i = 0; i < kN * kK; ++i) b.push_back(encode<Bf16>(square_modulo(i, 5) - 2));
   std::vector<float> c(kM * kN);
   const auto map = [](const std::vector<Bf16>& x, int rows) {
     return cuda::tensor_map(x.data(), rows, kK, cuda::kBoxRows, cuda::kBlockK<Bf16>,
