@@ -23,7 +23,7 @@ def test_the_judgement_that_searches_start_from_is_read(tmp_path):
     (file,) = readers.corpus("judged")
     folder = readers.words_for("judged", file.read_bytes(), tmp_path)[1]
     assert readers.judgement(folder).roofs
-    Path(folder, "judged.json").write_bytes(file.read_bytes().replace(b"urn:ridgebench:judged:1", b"urn:ridgebench:judged:9"))
+    Path(folder, "judged.json").write_bytes(file.read_bytes().replace(b"urn:ridgebench:judged:2", b"urn:ridgebench:judged:9"))
     assert readers.judgement(folder) is None
 
 

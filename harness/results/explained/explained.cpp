@@ -190,6 +190,24 @@ std::optional<std::string> sentence_of_best(const std::vector<ExplainedRow>& row
   return text + ".";
 }
 
+// The rows of naive techniques that others of their operation and format surpass: a naive technique
+// takes too long at the sizes of the others, so that it has sizes of its own.
+std::set<std::string> surpassed_naive_rows(const std::vector<Record>& records) {
+  const auto work = [](const Record& r) {
+    return fmt::format("{}/{}/{}@{}", r.op, r.format.name(), name(r.regime), r.device);
+  };
+  constexpr std::string_view kNaive = "naive";
+  std::set<std::string> with_others;
+  for (const Record& r : records) {
+    if (r.technique != kNaive && r.status == Status::ok) with_others.insert(work(r));
+  }
+  std::set<std::string> surpassed;
+  for (const Record& r : records) {
+    if (r.technique == kNaive && with_others.contains(work(r))) surpassed.insert(r.id);
+  }
+  return surpassed;
+}
+
 // The id without the technique: rows of one case compete.
 std::string case_of(const std::string& id) {
   const std::size_t first = id.find('/');
@@ -201,14 +219,16 @@ bool is_beaten(const ExplainedRow& row) {
   return std::ranges::find(row.causes, "technique", &Cause::code) != row.causes.end();
 }
 
-// The fastest technique that is farthest below its roof.
+// The fastest technique that is farthest below its roof, without the rows `left_out`.
 std::optional<std::string> sentence_of_gap(const std::vector<ExplainedRow>& rows,
-                                           const std::vector<bool>& may_head) {
+                                           const std::vector<bool>& may_head,
+                                           const std::set<std::string>& left_out) {
   const ExplainedRow* worst = nullptr;
   std::set<std::string> cases;
   std::set<std::string> judged;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].time_s || rows[i].limit == Limit::launch) continue;
+    if (!rows[i].time_s || rows[i].limit == Limit::launch || left_out.contains(rows[i].id))
+      continue;
     cases.insert(case_of(rows[i].id));
     if (!may_head[i] || is_beaten(rows[i])) continue;
     judged.insert(case_of(rows[i].id));
@@ -237,9 +257,16 @@ std::optional<std::string> sentence_of_gap(const std::vector<ExplainedRow>& rows
 std::optional<std::string> sentence_of_raised(const std::vector<JudgedRow>& rows) {
   const auto farthest = std::ranges::max_element(rows, {}, &JudgedRow::raised);
   if (farthest == rows.end() || farthest->raised <= 1 + kSuspectMargin) return std::nullopt;
-  return fmt::format("{} is {:.0f} % faster than the ceiling {}: its rate replaces that roof.",
-                     short_name(farthest->raised_by.value_or("")), 100 * (farthest->raised - 1),
-                     short_name(farthest->id));
+  const std::string ceiling = short_name(farthest->id);
+  const std::string faster = farthest->raised < 2
+                                 ? fmt::format("{:.0f} % faster than", 100 * (farthest->raised - 1))
+                                 : fmt::format("{:.3g} times as fast as", farthest->raised);
+  if (farthest->raised_by == farthest->id) {
+    return fmt::format("A second look at the ceiling {} was {} the first: that is the roof.",
+                       ceiling, faster);
+  }
+  return fmt::format("{} is {} the ceiling {}: its rate replaces that roof.",
+                     short_name(farthest->raised_by.value_or("")), faster, ceiling);
 }
 
 std::string sentence_of_causes(const JudgedRun& run, const std::vector<RunCause>& causes) {
@@ -269,7 +296,8 @@ ExplainedRun explain(const JudgedRun& run, const nlohmann::ordered_json& environ
   explained.causes = run_causes(explained.rows);
   if (!run.unfinished) {
     for (const auto& sentence :
-         {sentence_of_best(explained.rows, may_head), sentence_of_gap(explained.rows, may_head),
+         {sentence_of_best(explained.rows, may_head),
+          sentence_of_gap(explained.rows, may_head, surpassed_naive_rows(run.records)),
           sentence_of_raised(run.rows)}) {
       if (sentence) explained.findings.push_back(*sentence);
     }

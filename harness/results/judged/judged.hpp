@@ -17,7 +17,7 @@
 namespace ridgebench {
 
 // A change of the layout, or of a rule, raises the version: readers judge older files again.
-inline constexpr const char* kJudgedSchema = "urn:ridgebench:judged:1";
+inline constexpr const char* kJudgedSchema = "urn:ridgebench:judged:2";
 inline constexpr const char* kJudgedFile = "judged.json";
 
 // A roof as a figure draws it: the rate of a ceiling, or of the row that raised it, with the band
@@ -147,8 +147,8 @@ inline constexpr KeyList kJudgedRowKeys{
     Key{"limited_by", &JudgedRow::limited_by, "", "ids of the ceilings that limit the row"},
     Key{"doubted", &JudgedRow::doubted, "", "the limiting ceilings whose control moved: the share is not a finding"},
     Key{"is_roof", &JudgedRow::is_roof, "", "a verified ceiling that judges kernels: no burst, at the full rate, not from a cache"},
-    Key{"raised", &JudgedRow::raised, "", "factor by which a row above a ceiling raises it; else 1", kPositive},
-    Key{"raised_by", &JudgedRow::raised_by, "", "id of that row"},
+    Key{"raised", &JudgedRow::raised, "", "factor by which a row above a ceiling, or a second look at the ceiling, raises it; else 1", kPositive},
+    Key{"raised_by", &JudgedRow::raised_by, "", "id of that row, or the own one after a second look"},
     Key{"cut_by_budget", &JudgedRow::cut_by_budget, "", "`--budget` left the row few samples"},
     Key{"served_by_cache", &JudgedRow::served_by_cache, "", "caches may have served the row, and arithmetic does not limit it: no title rests on it"},
 };

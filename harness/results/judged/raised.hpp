@@ -22,7 +22,7 @@ void complete_older(std::span<Record> rows);
 // A row by the raised roofs.
 struct RaisedRow {
   Record record;
-  double raised = 1;  // of a ceiling: the factor by which a row raises it
+  double raised = 1;  // of a ceiling: the factor by which a row, or a second look at it, raises it
   std::optional<std::string> raised_by = std::nullopt;
 };
 std::vector<RaisedRow> raised_rows(std::vector<Record> rows);

@@ -114,6 +114,11 @@ class Row:
         return self.technique == "naive"
 
     @property
+    def raiser(self) -> Optional[str]:
+        """The row that raised this ceiling's roof; the ceiling raises its own if it was faster in a second look."""
+        return "a second look" if self.raised_by == self.id else self.raised_by
+
+    @property
     def rate(self) -> Optional[float]:
         """FLOP/s or, where a row has no FLOPs, bytes/s."""
         return self.flops_per_s or self.bytes_per_s

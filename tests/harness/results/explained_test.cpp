@@ -373,11 +373,28 @@ TEST(Explained, ARowFarAboveACeilingIsNamed) {
   JudgedRun run = MadeUpRun{}.judged();
   run.rows[0].raised_by = "matmul/packed/fp32/n:128/steady@sim";
   run.rows[0].raised = 1.09;
-  EXPECT_THAT(explain(run, healthy_environment()).findings, Not(Contains(HasSubstr("faster than"))));
+  EXPECT_THAT(explain(run, healthy_environment()).findings,
+              Not(Contains(HasSubstr("faster than"))));
   run.rows[0].raised = 1.27;
   EXPECT_THAT(explain(run, healthy_environment()).findings,
               Contains("matmul/packed/fp32 is 27 % faster than the ceiling matmul/wgmma/bf16: its "
                        "rate replaces that roof."));
+  run.rows[0].raised = 23.8;
+  run.rows[0].raised_by = run.rows[0].id;
+  EXPECT_THAT(
+      explain(run, healthy_environment()).findings,
+      Contains("A second look at the ceiling matmul/wgmma/bf16 was 23.8 times as fast as the "
+               "first: that is the roof."));
+}
+
+TEST(Explained, ANaiveTechniqueHeadsNoGapBesideOthers) {
+  MadeUpRun run;
+  run.records.push_back(healthy_row("naive"));
+  run.records[1].id = "matmul/naive/bf16/n:128/steady@cuda:0";
+  run.records[1].fraction_of_measured_roof = 0.001;
+  EXPECT_THAT(run.explained().findings.at(1), HasSubstr("matmul/wgmma/bf16 is the farthest: 60 %"));
+  run.records.erase(run.records.begin());
+  EXPECT_THAT(run.explained().findings.at(1), HasSubstr("matmul/naive/bf16 is the farthest"));
 }
 
 TEST(Explained, ACaseWhoseRoofMovedIsNotCounted) {

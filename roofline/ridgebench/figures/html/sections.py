@@ -80,7 +80,7 @@ def ceiling_rate(row: Row) -> str:
 
 def _ceiling_line(row: Row, view: View) -> tuple[str, ...]:
     moved = f"{100 * view.moved[row.id]:+.1f} %" if row.id in view.moved else ""
-    by = f"by {percent(row.raised - 1)} %, {row.raised_by}" if row.raised_by else ""
+    by = f"by {percent(row.raised - 1)} %, {row.raiser}" if row.raised_by else ""
     what = (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape))
     return (*what, ceiling_rate(row), by, moved)
 

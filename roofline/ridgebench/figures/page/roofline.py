@@ -128,7 +128,7 @@ def raised_note(view: View) -> str:
     """A note on the roofs that a row above the ceiling raised."""
     used = {row.roof[key] for row in view.points if row.roof for key in ("compute_ceiling", "memory_ceiling")}
     parts = [
-        f"{ceiling.op} by {percent(ceiling.raised - 1)} % ({ceiling.raised_by.rsplit('/', 3)[0]})"
+        f"{ceiling.op} by {percent(ceiling.raised - 1)} % ({ceiling.raiser.rsplit('/', 3)[0]})"
         for ceiling in view.ceilings
         if ceiling.raised_by and ceiling.id in used
     ]

@@ -60,7 +60,7 @@ def test_the_file_of_a_run_needs_no_program(finished, monkeypatch):
 def test_a_file_that_does_not_fit_is_judged_again(damage, finished, tmp_path, monkeypatch, capsys):
     folder = shutil.copytree(finished, tmp_path / "run")
     text = (folder / judged.FILE).read_text()
-    changed = {"cut": text[:1000], "other version": text.replace("judged:1", "judged:2"), "no object": "[]"}
+    changed = {"cut": text[:1000], "other version": text.replace("judged:2", "judged:9"), "no object": "[]"}
     (folder / judged.FILE).write_text(changed.get(damage, text))
     if damage.startswith("row"):
         document = json.loads(text)
