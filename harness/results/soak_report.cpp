@@ -26,6 +26,24 @@ std::optional<double> SoakCount::slower() const {
   return *last_s / *fastest_s - 1;
 }
 
+ordered_json numbers_of(const std::map<std::int64_t, std::int64_t>& units) {
+  ordered_json numbers = ordered_json::array();
+  for (const auto& [unit, words] : units) numbers.push_back(unit);
+  return numbers;
+}
+
+ordered_json words_by_number(const std::map<std::int64_t, std::int64_t>& units) {
+  ordered_json words = ordered_json::object();
+  for (const auto& [unit, of_unit] : units) words[std::to_string(unit)] = of_unit;
+  return words;
+}
+
+std::string SoakFault::text() const {
+  if (readings < 2) return growth.text();
+  return fmt::format("{}: in {} readings, from {:.4g} s to {:.4g} s", growth.text(), readings,
+                     first_s, last_s);
+}
+
 SoakCount& SoakReport::count_of(const std::string& id) {
   const auto found = std::ranges::find(counts_, id, &SoakCount::id);
   if (found != counts_.end()) return *found;
@@ -49,41 +67,80 @@ void SoakReport::add(const nlohmann::json& event, const std::string& origin) {
     slow_share_ = line.optional_number("slow_share", kAnyNumber);
     for (const JsonObject& unit : line.objects("units")) count_of(unit.text("id"));
   } else if (kind == "left_out") {
-    left_out_.push_back(fmt::format("{}: {}", line.text("id"), line.text("reason")));
-    wrong_ = wrong_ || line.flag("wrong");
-    std::erase_if(counts_, [id = line.text("id")](const SoakCount& count) {
-      return count.id == id && count.mismatches == 0;
-    });
+    add_left_out(line);
   } else if (kind == "mismatch") {
-    SoakCount& count = count_of(line.text("id"));
-    ++count.mismatches;
-    if (event.contains("phase")) ++count.phases[line.text("phase")];
-    count.words += line.count("words", kAnyCount);
-    count.bits += line.count("bits", kAnyCount);
-    for (const double unit : line.numbers("units", kAnyCount)) {
-      count.units.insert(static_cast<std::int64_t>(unit));
-    }
+    add_mismatches(line, 1);
+  } else if (kind == "more") {
+    const std::int64_t mismatches = line.count("mismatches", kAnyCount);
+    without_line_ += mismatches;
+    add_mismatches(line, mismatches);
   } else if (kind == "fault") {
-    const Growth growth{line.text("counter"), line.number("before", kAnyNumber),
-                        line.number("after", kAnyNumber)};
-    wrong_ = wrong_ || !(is_corrected(growth.counter) || is_of_link(growth.counter));
-    faults_.push_back(growth.text());
+    add_fault(line);
   } else if (kind == "progress") {
-    for (const JsonObject& unit : line.objects("units")) {
-      SoakCount& count = count_of(unit.text("id"));
-      count.launches = unit.count("launches", kAnyCount);
-      count.bytes = unit.number("bytes", kAnyNumber);
-      const std::optional<double> time_s = unit.optional_number("time_s", kAnyNumber);
-      if (!time_s) continue;
-      if (!count.fastest_s || *time_s < *count.fastest_s) count.fastest_s = time_s;
-      count.last_s = time_s;
-    }
+    add_progress(line);
   } else if (kind == "end") {
     ended_ = true;
     interrupted_ = line.flag("interrupted");
   } else {
-    line.reject("event", "begin, left_out, mismatch, fault, progress, end");
+    line.reject("event", "begin, left_out, mismatch, more, fault, progress, end");
   }
+}
+
+void SoakReport::add_left_out(const JsonObject& line) {
+  left_out_.push_back(fmt::format("{}: {}", line.text("id"), line.text("reason")));
+  wrong_ = wrong_ || line.flag("wrong");
+  std::erase_if(counts_, [id = line.text("id")](const SoakCount& count) {
+    return count.id == id && count.mismatches == 0;
+  });
+}
+
+void SoakReport::add_mismatches(const JsonObject& line, std::int64_t mismatches) {
+  SoakCount& count = count_of(line.text("id"));
+  count.mismatches += mismatches;
+  if (line.holds("phase")) count.phases[line.text("phase")] += mismatches;
+  count.words += line.count("words", kAnyCount);
+  count.bits += line.count("bits", kAnyCount);
+  for (const double unit : line.numbers("units", kAnyCount)) {
+    count.units.try_emplace(static_cast<std::int64_t>(unit), 0);
+  }
+  if (!line.holds("unit_words")) return;
+  const JsonObject words = line.object("unit_words");
+  for (auto& [unit, of_unit] : count.units) {
+    const std::string key = std::to_string(unit);
+    if (words.holds(key.c_str())) of_unit += words.count(key.c_str(), kAnyCount);
+  }
+}
+
+void SoakReport::add_fault(const JsonObject& line) {
+  const Growth growth{line.text("counter"), line.number("before", kAnyNumber),
+                      line.number("after", kAnyNumber)};
+  wrong_ = wrong_ || !(is_corrected(growth.counter) || is_of_link(growth.counter));
+  const auto same = [&](const SoakFault& one) { return one.growth.counter == growth.counter; };
+  auto fault = std::ranges::find_if(faults_, same);
+  if (fault == faults_.end()) {
+    fault = faults_.insert(fault, SoakFault{.growth = growth, .first_s = elapsed_s_});
+  }
+  fault->growth.after = growth.after;
+  fault->last_s = elapsed_s_;
+  ++fault->readings;
+}
+
+void SoakReport::add_progress(const JsonObject& line) {
+  for (const JsonObject& unit : line.objects("units")) {
+    SoakCount& count = count_of(unit.text("id"));
+    count.launches = unit.count("launches", kAnyCount);
+    count.bytes = unit.number("bytes", kAnyNumber);
+    const std::optional<double> time_s = unit.optional_number("time_s", kAnyNumber);
+    if (!time_s) continue;
+    if (!count.fastest_s || *time_s < *count.fastest_s) count.fastest_s = time_s;
+    count.last_s = time_s;
+  }
+}
+
+std::vector<std::string> SoakReport::faults() const {
+  std::vector<std::string> texts;
+  for (const SoakFault& fault : faults_) texts.push_back(fault.text());
+  return texts;
 }
 
 std::vector<std::string> SoakReport::misplaced() const {
@@ -127,7 +184,8 @@ ordered_json SoakReport::to_json() const {
                      {"mismatches", count.mismatches},
                      {"words", count.words},
                      {"bits", count.bits},
-                     {"units", count.units},
+                     {"units", numbers_of(count.units)},
+                     {"unit_words", words_by_number(count.units)},
                      {"phases", count.phases},
                      {"fastest_round_s", nullable(count.fastest_s)},
                      {"last_round_s", nullable(count.last_s)},
@@ -139,11 +197,12 @@ ordered_json SoakReport::to_json() const {
           {"finished", finished()},
           {"exit", static_cast<int>(exit_code())},
           {"mismatches", mismatches()},
+          {"mismatches_without_line", without_line_},
           {"bytes", bytes},
           {"memory_bytes", memory_bytes_},
           {"slow_share", nullable(slow_share_)},
           {"units", std::move(units)},
-          {"faults", faults_},
+          {"faults", faults()},
           {"left_out", left_out_}};
 }
 

@@ -59,6 +59,20 @@ def test_the_multiprocessor_of_a_wrong_bit_is_named(tmp_path):
     assert any(unit["mismatches"] for unit in by_unit)
 
 
+def test_every_multiprocessor_with_a_wrong_word_is_named(tmp_path):
+    """A log lists 16 words of a launch, all of the first multiprocessor."""
+    device, fault = "sim:units=4", "stuck:lane=5,bit=9"
+    answer, events = _soak(tmp_path / "soak", device=device, fault=fault, code=ROW_FAILED)
+    by_unit = [unit for unit in answer["units"] if unit["id"].startswith("unit_products/") and unit["mismatches"]]
+    assert by_unit and all(unit["units"] == [0, 1, 2, 3] for unit in by_unit)
+    assert all(sum(unit["unit_words"].values()) == unit["words"] for unit in by_unit)
+    found = next(event for event in _mismatches(events) if event["id"].startswith("unit_products/"))
+    assert len(found["outputs"][0]["first"]) == 16 and set(found["unit_words"]) == {"0", "1", "2", "3"}
+    text = ridgebench("soak", "--read", tmp_path / "soak").stdout
+    words = by_unit[0]["unit_words"]
+    assert f"{by_unit[0]['id']}: wrong words of " + ", ".join(f"SM {unit}: {words[unit]}" for unit in "0123") in text
+
+
 def test_a_fault_of_a_hot_device_has_its_temperature(tmp_path):
     device = "sim:heat=60,peak=1e6,bandwidth=1e5"
     _, events = _soak(tmp_path / "soak", device=device, fault="hot:above=31", code=ROW_FAILED)
@@ -71,6 +85,18 @@ def test_a_counter_of_faults_ends_the_soak_if_asked(tmp_path):
     assert answer["faults"] == ["ecc_uncorrected grew from 0 to 1"] and answer["finished"]
     answer, events = _soak(tmp_path / "one", "--stop-on-fault", device=device, code=ROW_FAILED)
     assert events[-1]["stopped_by_fault"] and not _mismatches(events)
+
+
+def test_a_counter_that_grows_at_each_reading_is_one_finding(tmp_path):
+    answer, events = _soak(tmp_path / "soak", device="sim:remaps=2", code=ROW_FAILED)
+    faults = [event for event in events if event["event"] == "fault"]
+    assert len(faults) > 1
+    (said,) = answer["faults"]
+    first, last = faults[0], faults[-1]
+    assert said == (f"remapped_rows.uncorrected grew from {first['before']:g} to {last['after']:g}: in {len(faults)} readings, "
+                    f"from {first['elapsed_s']:.4g} s to {last['elapsed_s']:.4g} s")
+    done = ridgebench("soak", "--read", tmp_path / "soak")
+    assert done.returncode == ROW_FAILED and done.stdout.count("FAULT: ") == 1
 
 
 def test_slow_rounds_end_with_their_own_code(tmp_path):

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <vector>
 
 #include "harness/base/printable.hpp"
@@ -16,10 +17,20 @@ namespace {
 constexpr std::size_t kMostUnits = 8;  // numbers of multiprocessors in a cell
 
 std::string units_text(const SoakCount& count) {
-  const std::vector<std::int64_t> units(count.units.begin(), count.units.end());
-  if (units.empty()) return "-";
-  if (units.size() <= kMostUnits) return fmt::format("{}", fmt::join(units, ","));
-  return fmt::format("{} of them", units.size());
+  if (count.units.empty()) return "-";
+  if (count.units.size() > kMostUnits) return fmt::format("{} of them", count.units.size());
+  return fmt::format("{}", fmt::join(std::views::keys(count.units), ","));
+}
+
+// "unit_products/...: wrong words of SM 2: 71, SM 5: 3". Empty without a multiprocessor, and of a
+// log that has no words of them.
+std::string words_text(const SoakCount& count) {
+  std::string text;
+  for (const auto& [unit, words] : count.units) {
+    if (words == 0) return "";
+    text += fmt::format("{}SM {}: {}", text.empty() ? "" : ", ", unit, words);
+  }
+  return text.empty() ? "" : fmt::format("{}: wrong words of {}\n", printable(count.id), text);
 }
 
 std::string slower_text(const SoakReport& report, const SoakCount& count) {
@@ -52,7 +63,7 @@ std::string soak_verdict(const SoakReport& report) {
 
 std::string soak_failure(const SoakReport& report) {
   std::string text = soak_verdict(report);
-  if (const auto& faults = report.faults(); !faults.empty()) {
+  if (const std::vector<std::string> faults = report.faults(); !faults.empty()) {
     const std::size_t more = faults.size() - 1;
     text += fmt::format("; {}{}", printable(faults.front()),
                         more == 0 ? "" : fmt::format(" and {} more", more));
@@ -78,6 +89,11 @@ std::string soak_text(const SoakReport& report) {
                      std::to_string(count.words), std::to_string(count.bits), units_text(count)});
   }
   std::string text = padded_table(table);
+  for (const SoakCount& count : report.counts()) text += words_text(count);
+  if (report.without_line() > 0) {
+    text += fmt::format("soak.jsonl has no line of {}, and counts them\n",
+                        counted(static_cast<std::size_t>(report.without_line()), "mismatch"));
+  }
   for (const std::string& what : report.left_out()) {
     text += fmt::format("left out {}\n", printable(what));
   }

@@ -31,8 +31,12 @@ constexpr double kColdShare = 0.1;
 constexpr double kRestShare = 0.8;  // of a cold start
 constexpr std::array kSwings_s{1e-3, 3e-3, 10e-3, 30e-3, 100e-3};
 constexpr double kSlice_s = 0.5;  // of a kernel before the next one has its turn
-// Later mismatches are logged without words and readings, which bounds the log.
+// Later mismatches are logged without words and readings. Those after kMostLogged are added up: a
+// line comes when they are a hundredth of all, so that the lines grow as the logarithm of the
+// mismatches does, and a process that is killed loses less than a hundredth of the number.
 constexpr std::int64_t kMostDetailed = 1000;
+constexpr std::int64_t kMostLogged = 10'000;
+constexpr std::int64_t kMoreOfAll = 100;
 constexpr std::size_t kMostTimes = 4096;  // of a kernel in a round
 constexpr double kHealthPeriod_s = 1;
 
@@ -77,6 +81,15 @@ void Soak::rest(double seconds) {
 }
 
 void Soak::run(const std::vector<Case>& cases) {
+  try {
+    run_all(cases);
+  } catch (...) {
+    log_more();
+    throw;
+  }
+}
+
+void Soak::run_all(const std::vector<Case>& cases) {
   start_s_ = device_->now_s();
   begin(cases);
   verify_units();
@@ -250,21 +263,20 @@ void Soak::compare_memory() {
 }
 
 void Soak::report(const std::string& id, SoakPhase phase, const std::vector<WrongOutput>& found) {
-  const bool detailed = detailed_++ < kMostDetailed;
+  if (++mismatches_ > kMostLogged) {
+    more_[{id, phase}].add(found);
+    if (++more_launches_ * kMoreOfAll >= mismatches_) log_more();
+    return;
+  }
+  Mismatches sum;
+  sum.add(found);
   ordered_json line{{"event", "mismatch"}, {"id", id}, {"phase", name(phase)}};
   line["elapsed_s"] = elapsed_s();
-  std::int64_t words = 0;
-  std::int64_t bits = 0;
-  std::vector<std::int64_t> units;
-  for (const WrongOutput& output : found) {
-    words += output.wrong.words;
-    bits += output.wrong.bits;
-    units.insert(units.end(), output.units.begin(), output.units.end());
-  }
-  line["words"] = words;
-  line["bits"] = bits;
-  line["units"] = units;
-  if (detailed) {
+  line["words"] = sum.words;
+  line["bits"] = sum.bits;
+  line["units"] = numbers_of(sum.units);
+  line["unit_words"] = words_by_number(sum.units);
+  if (mismatches_ <= kMostDetailed) {
     ordered_json outputs = ordered_json::array();
     for (const WrongOutput& output : found) {
       outputs.push_back({{"operand", output.operand}, {"first", words_of(output)}});
@@ -278,7 +290,32 @@ void Soak::report(const std::string& id, SoakPhase phase, const std::vector<Wron
   log_(line);
 }
 
+void Soak::Mismatches::add(const std::vector<WrongOutput>& found) {
+  ++launches;
+  for (const WrongOutput& output : found) {
+    words += output.wrong.words;
+    bits += output.wrong.bits;
+    for (const auto& [unit, wrong] : output.units) units[unit] += wrong;
+  }
+}
+
+void Soak::log_more() {
+  for (const auto& [of, sum] : std::exchange(more_, {})) {
+    log_({{"event", "more"},
+          {"id", of.first},
+          {"phase", name(of.second)},
+          {"elapsed_s", elapsed_s()},
+          {"mismatches", sum.launches},
+          {"words", sum.words},
+          {"bits", sum.bits},
+          {"units", numbers_of(sum.units)},
+          {"unit_words", words_by_number(sum.units)}});
+  }
+  more_launches_ = 0;
+}
+
 void Soak::log_progress() {
+  log_more();
   ordered_json units = ordered_json::array();
   for (auto& [id, counts] : counts_) {
     ordered_json unit{{"id", id}, {"launches", counts.launches}, {"bytes", counts.bytes}};

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/measure/soak/choose_units.hpp"
@@ -55,7 +56,17 @@ class Soak {
     double bytes = 0;             // that were compared
     std::vector<double> round_s;  // times of hot launches in this round
   };
+  // What mismatches add up to.
+  struct Mismatches {
+    std::int64_t launches = 0;
+    std::int64_t words = 0;
+    std::int64_t bits = 0;
+    std::map<std::int64_t, std::int64_t> units;  // wrong words of multiprocessors
 
+    void add(const std::vector<WrongOutput>& found);
+  };
+
+  void run_all(const std::vector<Case>& cases);
   void begin(const std::vector<Case>& cases);
   void verify_units();
   // The first two launches of a kernel. Returns why it has no later ones.
@@ -73,6 +84,8 @@ class Soak {
   void launch_all(std::vector<SoakUnit*>& units, SoakPhase phase, double until_s);
   void report(const std::string& id, SoakPhase phase, const std::vector<WrongOutput>& found);
   void compare_memory();
+  // Logs the mismatches that have no line of their own.
+  void log_more();
   void log_progress();
   // Logs what grew of the device's counters of faults.
   void read_health();
@@ -93,7 +106,10 @@ class Soak {
   std::map<std::string, Counts> counts_;
   FaultCounters health_;
   std::size_t next_ = 0;  // of the units in turn
-  std::int64_t detailed_ = 0;
+  std::int64_t mismatches_ = 0;
+  // Of each kernel and phase, since the last log_more().
+  std::map<std::pair<std::string, SoakPhase>, Mismatches> more_;
+  std::int64_t more_launches_ = 0;
   std::int64_t round_ = 0;
   double start_s_ = 0;
   double end_s_ = 0;

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +34,24 @@ void add_differences(WrongBits& wrong, std::string_view row, std::string_view ri
   }
 }
 
+std::string_view bytes_of(std::span<const std::byte> data) {
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+
+// The number of wrong words of each row that has any.
+std::map<std::int64_t, std::int64_t> wrong_words_by_row(std::string_view found,
+                                                        std::string_view right, std::int64_t rows) {
+  const std::size_t bytes = found.size() / static_cast<std::size_t>(rows);
+  std::map<std::int64_t, std::int64_t> words;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::size_t first = static_cast<std::size_t>(i) * bytes;
+    WrongBits wrong;
+    add_differences(wrong, found.substr(first, bytes), right.substr(first, bytes), first);
+    if (wrong.words > 0) words[i] = wrong.words;
+  }
+  return words;
+}
+
 }  // namespace
 
 WrongBits vote(std::vector<std::byte>& output, std::int64_t rows) {
@@ -42,9 +59,7 @@ WrongBits vote(std::vector<std::byte>& output, std::int64_t rows) {
   if (rows < 3) return wrong;
   const std::size_t bytes = output.size() / static_cast<std::size_t>(rows);
   const auto row = [&](std::int64_t number) {
-    return std::string_view(
-        reinterpret_cast<const char*>(output.data()) + static_cast<std::size_t>(number) * bytes,
-        bytes);
+    return bytes_of(output).substr(static_cast<std::size_t>(number) * bytes, bytes);
   };
   std::map<std::string_view, std::int64_t> votes;
   for (std::int64_t i = 0; i < rows; ++i) ++votes[row(i)];
@@ -88,16 +103,20 @@ double SoakUnit::compared_bytes() const {
 
 bool SoakUnit::by_unit() const { return has_a_row_per_unit(case_.shape); }
 
-WrongOutput SoakUnit::wrong_output(const Output& output, const void* data, WrongBits wrong) const {
-  WrongOutput result{.operand = output.operand.name, .data = data, .wrong = {}, .units = {}};
+WrongOutput SoakUnit::wrong_output(std::size_t output, WrongBits wrong,
+                                   std::span<const std::byte> found,
+                                   std::span<const std::byte> right) const {
+  WrongOutput result{.operand = problem_.outputs[output].operand.name,
+                     .data = outputs_[output].data(),
+                     .wrong = {},
+                     .units = {}};
   if (by_unit()) {
-    const auto bytes = static_cast<std::uint64_t>(output.operand.bytes());
-    const std::uint64_t row = bytes / static_cast<std::uint64_t>(problem_.rows);
-    std::set<std::int64_t> units;
+    result.units = wrong_words_by_row(bytes_of(found), bytes_of(right), problem_.rows);
+    const std::uint64_t row = found.size() / static_cast<std::uint64_t>(problem_.rows);
+    // A word that the device found wrong may read right the second time.
     for (const WrongWord& word : wrong.first) {
-      units.insert(static_cast<std::int64_t>(word.index * kWordBytes / row));
+      result.units.try_emplace(static_cast<std::int64_t>(word.index * kWordBytes / row), 1);
     }
-    result.units.assign(units.begin(), units.end());
   }
   result.wrong = std::move(wrong);
   return result;
@@ -114,12 +133,13 @@ void SoakUnit::keep(std::vector<WrongOutput>& found) {
   DeviceMemory& memory = case_.device->memory();
   HostBuffer scratch;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const std::byte* const data = memory.on_host({&outputs_[i], 1}, scratch);
-    std::vector<std::byte> copy(data, data + outputs_[i].size());
+    const std::span<const std::byte> data(memory.on_host({&outputs_[i], 1}, scratch),
+                                          outputs_[i].size());
+    std::vector<std::byte> copy(data.begin(), data.end());
     if (by_unit()) {
       WrongBits outvoted = vote(copy, problem_.rows);
       if (outvoted.words > 0) {
-        found.push_back(wrong_output(problem_.outputs[i], outputs_[i].data(), std::move(outvoted)));
+        found.push_back(wrong_output(i, std::move(outvoted), data, copy));
       }
     }
     memory.write(kept_outputs_[i].data(), copy);
@@ -135,9 +155,18 @@ double SoakUnit::launch() {
 std::vector<WrongOutput> SoakUnit::compare() {
   std::vector<WrongOutput> found;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    WrongBits wrong = case_.device->memory().compare(outputs_[i], kept_outputs_[i]);
+    DeviceMemory& memory = case_.device->memory();
+    WrongBits wrong = memory.compare(outputs_[i], kept_outputs_[i]);
     if (wrong.words == 0) continue;
-    found.push_back(wrong_output(problem_.outputs[i], outputs_[i].data(), std::move(wrong)));
+    HostBuffer of_output;
+    HostBuffer of_kept;
+    std::span<const std::byte> data;
+    std::span<const std::byte> right;
+    if (by_unit()) {
+      data = {memory.on_host({&outputs_[i], 1}, of_output), outputs_[i].size()};
+      right = {memory.on_host({&kept_outputs_[i], 1}, of_kept), kept_outputs_[i].size()};
+    }
+    found.push_back(wrong_output(i, std::move(wrong), data, right));
   }
   return found;
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,9 +19,9 @@ struct WrongOutput {
   std::string operand;
   const void* data;  // where the output begins
   WrongBits wrong;
-  // Numbers of the multiprocessors that computed the first of them; empty where the kernel does not
-  // record who computes what.
-  std::vector<std::int64_t> units;
+  // The wrong words of each multiprocessor that has any; empty where the kernel does not record who
+  // computes what.
+  std::map<std::int64_t, std::int64_t> units;
 };
 
 // Finds the outputs of multiprocessors that differ from those of the majority: each of `rows` rows
@@ -54,8 +56,10 @@ class SoakUnit {
   // Keeps what the last launch left.
   void keep(std::vector<WrongOutput>& found);
   [[nodiscard]] bool by_unit() const;
-  [[nodiscard]] WrongOutput wrong_output(const Output& output, const void* data,
-                                         WrongBits wrong) const;
+  // `found` and `right`: what the output is and should be, in host memory.
+  [[nodiscard]] WrongOutput wrong_output(std::size_t output, WrongBits wrong,
+                                         std::span<const std::byte> found,
+                                         std::span<const std::byte> right) const;
 
   Case case_;
   Problem problem_;

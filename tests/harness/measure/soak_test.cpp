@@ -32,6 +32,7 @@ struct SoakOutcome {
   SoakReport report;
   std::optional<double> found_s;  // after which the first mismatch was logged
   std::int64_t logged = 0;        // mismatches
+  std::int64_t lines = 0;         // of the log
 };
 
 SoakOutcome soak_with(const std::optional<InjectedFault>& fault, std::uint64_t seed,
@@ -44,6 +45,8 @@ SoakOutcome soak_with(const std::optional<InjectedFault>& fault, std::uint64_t s
       device, {.seconds = seconds, .memory_share = 0, .seed = seed},
       [&](const nlohmann::ordered_json& event) {
         outcome.report.add(nlohmann::json(event), "test");
+        ++outcome.lines;
+        if (event.at("event") == "more") outcome.logged += event.at("mismatches").get<int>();
         if (event.at("event") != "mismatch") return;
         ++outcome.logged;
         if (!outcome.found_s) outcome.found_s = event.at("elapsed_s").get<double>();
@@ -124,6 +127,41 @@ TEST(Soak, MismatchesDoNotEndIt) {
   EXPECT_TRUE(outcome.report.finished());
   EXPECT_GT(outcome.logged, 1000);
   EXPECT_EQ(outcome.report.exit_code(), ExitCode::row_failed);
+}
+
+// Each launch leaves wrong bits.
+TEST(Soak, TheLogIsBoundedAndCountsEveryMismatch) {
+  constexpr std::int64_t kMostLogged = 10'000;
+  const SoakOutcome outcome =
+      soak_with(InjectedFault{.kind = FaultKind::stuck, .bit = 40}, 1, 60 * kMinutes);
+  const SoakCount& count = outcome.report.counts().front();
+  ASSERT_GT(count.launches, kMostLogged + 1000);
+  EXPECT_EQ(count.mismatches, count.launches);
+  EXPECT_EQ(outcome.logged, count.launches);
+  EXPECT_EQ(outcome.report.without_line(), count.launches - kMostLogged);
+  std::int64_t in_phases = 0;
+  for (const auto& [phase, mismatches] : count.phases) in_phases += mismatches;
+  EXPECT_EQ(in_phases, count.launches);
+  EXPECT_LT(outcome.lines, kMostLogged + 200);
+}
+
+TEST(Soak, ALostDeviceLosesNoMismatchWithoutALine) {
+  SimulatedDevice device([] {
+    Simulation simulation = soaked_device(1);
+    simulation.lose = 11'000;
+    return simulation;
+  }());
+  MadeUpCase copies(device, MadeUpCase::copy, kSoakedElements);
+  device.inject({.kind = FaultKind::stuck, .bit = 40});
+  SoakReport report;
+  Soak soak(
+      device, {.seconds = 60 * kMinutes, .memory_share = 0},
+      [&](const nlohmann::ordered_json& event) { report.add(nlohmann::json(event), "test"); },
+      [] { return false; }, [&](double s) { device.pass(s); });
+  EXPECT_THROW(soak.run({copies.get()}), DeviceError);
+  EXPECT_GT(report.without_line(), 0);
+  EXPECT_GE(report.mismatches(), report.counts().front().launches);
+  EXPECT_NEAR(static_cast<double>(report.mismatches()), 11'000, 20);
 }
 
 std::vector<std::byte> rows_of(const std::vector<int>& values) {
