@@ -94,6 +94,22 @@ def test_one_gpu_votes_among_its_own_multiprocessors():
     assert vote({"unit_products": {4: bits_of({"status": "ok", "fingerprint": WRONG, "telemetry": {"unit_fingerprints": [RIGHT, WRONG]}})}}, str) == []
 
 
+def test_a_gpu_whose_multiprocessors_are_outvoted_has_no_vote():
+    units = {0: Bits(WRONG, None, RIGHT, ((1, WRONG),), 4), 1: Bits(RIGHT, None, RIGHT, (), 4)}
+    (odd,) = vote({"relu": {0: Bits(WRONG, None), 1: Bits(RIGHT, None)}, "unit_products": units}, str)
+    assert (odd.gpu, odd.wrong, odd.silent, odd.text) == (0, True, True, "SM 1 computes other bits in unit_products")
+    third = "0123456789abcdef"  # the multiprocessors of both together have no majority, and those of the first GPU have one
+    (odd,) = vote({"unit_products": {0: Bits(WRONG, None, RIGHT, ((3, WRONG),), 4), 1: Bits(third, None, third, (), 4)}}, str)
+    assert (odd.gpu, odd.silent) == (0, True) and odd.text.startswith("SM 3 computes other bits")
+
+
+def test_the_report_says_that_a_wrong_gpu_has_no_vote():
+    found = assess(changed(_fleet(nodes=1, gpus=2), {("gn1", 0): lambda gpu: _with_bits(gpu, odd=(77,))}))
+    wrong, well = found.verdicts
+    assert wrong.state == "WRONG" and wrong.notes == ["its bits have no vote on other GPUs: its multiprocessors are outvoted"]
+    assert well.state != "WRONG" and not any("two GPUs cannot vote" in note for note in well.notes)
+
+
 def test_without_a_majority_nobody_is_wrong():
     found = vote({"relu": {n: Bits(f"{n:016x}", None) for n in range(4)}}, str)
     assert len(found) == 4 and not any(one.wrong for one in found) and "no bits have a majority" in found[0].text

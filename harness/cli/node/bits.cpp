@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -14,42 +13,55 @@ namespace {
 
 constexpr std::size_t kFewestGpus = 3;  // two that differ cannot vote
 
-// The multiprocessors of all GPUs vote together.
-std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsOfRow> bits) {
+using BitsOfRows = std::map<std::tuple<std::string, std::string, std::string>,
+                            std::vector<BitsOfRow>>;  // by model, row and choice
+
+// The bits of most of these multiprocessors; empty if none have a majority.
+std::optional<std::string> majority_of(std::span<const BitsOfRow> bits) {
   Votes votes;
   for (const BitsOfRow& one : bits) {
     for (const std::string& unit : one.units) ++votes[unit];
   }
-  std::vector<OddBits> odd;
-  const auto right = majority(votes);
-  if (!right) return odd;
-  for (const BitsOfRow& one : bits) {
-    const std::vector<std::size_t> units = other_units(one.units, *right);
-    if (units.empty()) continue;
-    odd.push_back(
-        {one.gpu, true,
-         fmt::format("{} computes other bits in {} ({})", units_text(units), row, one.pass)});
-  }
-  return odd;
+  return majority(votes);
+}
+
+bool has(const std::vector<OddBits>& odd, std::size_t gpu) {
+  return std::ranges::find(odd, gpu, &OddBits::gpu) != odd.end();
 }
 
 }  // namespace
 
+std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsOfRow> bits) {
+  std::vector<OddBits> odd;
+  const auto of_all = majority_of(bits);
+  for (const BitsOfRow& one : bits) {
+    const auto right = of_all ? of_all : majority_of({&one, 1});
+    if (!right) continue;
+    const std::vector<std::size_t> units = other_units(one.units, *right);
+    if (units.empty()) continue;
+    odd.push_back(
+        {one.gpu, true,
+         fmt::format("{} computes other bits in {} ({})", units_text(units), row, one.pass), true});
+  }
+  return odd;
+}
+
 std::vector<OddBits> vote_on_row(const std::string& row, std::span<const BitsOfRow> bits,
-                                 const std::vector<std::string>& names) {
+                                 const std::vector<std::string>& names,
+                                 std::set<std::size_t> silent) {
   std::vector<OddBits> odd = vote_on_units(row, bits);
+  for (const OddBits& one : odd) silent.insert(one.gpu);
   Votes votes;
   std::set<std::size_t> gpus;
   for (const BitsOfRow& one : bits) {
+    if (silent.contains(one.gpu)) continue;
     ++votes[one.fingerprint];
     gpus.insert(one.gpu);
   }
-  if (votes.size() < 2) return odd;
   // A GPU that differs from itself is wrong, whatever the others say.
   const auto right = gpus.size() < kFewestGpus ? std::nullopt : majority(votes);
   for (const BitsOfRow& one : bits) {
-    const auto known = [&](const OddBits& other) { return other.gpu == one.gpu; };
-    if (std::ranges::any_of(odd, known)) continue;
+    if (has(odd, one.gpu)) continue;
     const bool moves = std::ranges::any_of(bits, [&](const BitsOfRow& other) {
       return other.gpu == one.gpu && other.fingerprint != one.fingerprint;
     });
@@ -57,6 +69,8 @@ std::vector<OddBits> vote_on_row(const std::string& row, std::span<const BitsOfR
       odd.push_back(
           {one.gpu, true,
            fmt::format("other bits than most of {} GPUs in {} ({})", gpus.size(), row, one.pass)});
+    } else if (votes.size() < 2 || silent.contains(one.gpu)) {
+      continue;
     } else if (moves && !right) {
       odd.push_back({one.gpu, true, fmt::format("other bits under load than alone in {}", row)});
     } else if (!right && gpus.size() == 2) {
@@ -76,8 +90,7 @@ std::vector<OddBits> vote_on_row(const std::string& row, std::span<const BitsOfR
 std::vector<OddBits> find_odd_bits(const std::map<std::string, const RecordsOfPass*>& records,
                                    const std::vector<std::string>& models,
                                    const std::vector<std::string>& names) {
-  // Model, row and choice: GPUs whose bits must agree.
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<BitsOfRow>> rows;
+  BitsOfRows rows;  // each of GPUs whose bits must agree
   for (const auto& [pass, gpus] : records) {
     for (std::size_t gpu = 0; gpu < gpus->size(); ++gpu) {
       for (const auto& [id, record] : (*gpus)[gpu]) {
@@ -89,8 +102,12 @@ std::vector<OddBits> find_odd_bits(const std::map<std::string, const RecordsOfPa
     }
   }
   std::map<std::size_t, std::vector<OddBits>> found;
+  std::set<std::size_t> silent;
   for (const auto& [key, bits] : rows) {
-    for (OddBits& odd : vote_on_row(std::get<1>(key), bits, names)) {
+    for (const OddBits& odd : vote_on_units(std::get<1>(key), bits)) silent.insert(odd.gpu);
+  }
+  for (const auto& [key, bits] : rows) {
+    for (OddBits& odd : vote_on_row(std::get<1>(key), bits, names, silent)) {
       found[odd.gpu].push_back(std::move(odd));
     }
   }

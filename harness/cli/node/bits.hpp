@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,13 +28,20 @@ struct OddBits {
   std::size_t gpu;
   bool wrong;
   std::string text;
+  // Its multiprocessors are outvoted, so that the GPU has no vote on others.
+  bool silent = false;
 };
 
-// Votes on one row of GPUs of one model with one choice. Each GPU has a vote for each pass, and
-// each multiprocessor one, because their inputs are the same. Two GPUs cannot vote, and neither can
-// two multiprocessors. `name_of` names the GPU in a text.
+// The GPUs with multiprocessors that others outvote: those of all GPUs, because their inputs are
+// the same, or those of their own GPU. Two multiprocessors cannot vote.
+std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsOfRow> bits);
+
+// Votes on one row of GPUs of one model with one choice, after its multiprocessors. Each GPU has a
+// vote for each pass, but those of `silent` and those whose multiprocessors are outvoted have none.
+// Two GPUs cannot vote. `names`: of each GPU in a text.
 std::vector<OddBits> vote_on_row(const std::string& row, std::span<const BitsOfRow> bits,
-                                 const std::vector<std::string>& names);
+                                 const std::vector<std::string>& names,
+                                 std::set<std::size_t> silent = {});
 
 // The gravest finding of each GPU, with the number of its others. `records`: of each pass, by name,
 // the rows of each GPU by id without @device. `models`: of each GPU.

@@ -136,6 +136,10 @@ std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
                                   run.gpus[odd.gpu].device(), printable(odd.text)),
                       kMostColumns) +
             "\n";
+    if (odd.silent && run.gpus.size() > 1) {
+      text += fmt::format("{} has no vote on other GPUs: its multiprocessors are outvoted\n",
+                          run.gpus[odd.gpu].device());
+    }
   }
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
     const Gpu& gpu = run.gpus[i];

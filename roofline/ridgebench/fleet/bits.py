@@ -33,6 +33,7 @@ class _Odd(NamedTuple):
     gpu: int
     wrong: bool
     text: str
+    silent: bool = False  # its multiprocessors are outvoted, so that the GPU has no vote on others
 
 
 def bits_of(record: Mapping[str, Any]) -> Optional[Bits]:
@@ -63,35 +64,41 @@ def _units_text(units: Sequence[int]) -> str:
     return f"SM {shown}{and_more(len(units) - _MOST_UNITS)}"
 
 
+def _outvotes_its_own(bits: Bits) -> bool:
+    """True if most multiprocessors of the GPU, of three at least, have bits that others of it lack."""
+    return bool(bits.odd_units) and bits.units > 2 and 2 * len(bits.odd_units) < bits.units
+
+
 def _vote_on_units(row: str, of_row: Mapping[int, Bits]) -> Iterable[_Odd]:
-    """The multiprocessors of all GPUs vote together, because their inputs are the same."""
+    """The multiprocessors of all GPUs vote together, because their inputs are the same; then those of each GPU."""
     votes: Counter = Counter()
-    for bits in of_row.values():
+    by_unit = {index: bits for index, bits in of_row.items() if bits.unit is not None}
+    for bits in by_unit.values():
         votes[bits.unit] += bits.units - len(bits.odd_units)
         votes.update(unit for _, unit in bits.odd_units)
-    right = majority(votes)
+    right = majority(votes) if votes else None
+    for index, bits in by_unit.items():
+        if right is not None and bits.unit != right:
+            yield _Odd(index, True, f"most SMs compute other bits than those of the other GPUs in {row}", True)
+        elif bits.odd_units if right is not None else _outvotes_its_own(bits):
+            yield _Odd(index, True, f"{_units_text([number for number, _ in bits.odd_units])} computes other bits in {row}", True)
+
+
+def _vote_on_gpus(row: str, of_row: Mapping[int, Bits], name_of: Callable[[int], str], silent: frozenset[int]) -> Iterable[_Odd]:
+    voters = [index for index in of_row if index not in silent]
+    votes = Counter(of_row[index].fingerprint for index in voters)
+    right = majority(votes) if votes else None
     for index, bits in of_row.items():
-        if right is None or (bits.unit == right and not bits.odd_units):
+        if right is not None:
+            if bits.fingerprint != right:
+                yield _Odd(index, True, f"other bits than {votes[right]} of {counted(len(voters), 'GPU')} in {row}")
+        elif len(votes) < 2 or index in silent:
             continue
-        if bits.unit == right:
-            yield _Odd(index, True, f"{_units_text([number for number, _ in bits.odd_units])} computes other bits in {row}")
-        else:
-            yield _Odd(index, True, f"most SMs compute other bits than those of the other GPUs in {row}")
-
-
-def _vote_on_gpus(row: str, of_row: Mapping[int, Bits], name_of: Callable[[int], str]) -> Iterable[_Odd]:
-    votes = Counter(bits.fingerprint for bits in of_row.values())
-    if len(votes) == 1:
-        return
-    right = majority(votes)
-    for index, bits in of_row.items():
-        if right is None and len(of_row) == 2:
-            other = next(name_of(one) for one in of_row if one != index)
+        elif len(voters) == 2:
+            other = next(name_of(one) for one in voters if one != index)
             yield _Odd(index, False, f"other bits than {other} in {row}: two GPUs cannot vote")
-        elif right is None:
-            yield _Odd(index, False, f"{counted(len(of_row), 'GPU')} have different bits in {row}, and no bits have a majority")
-        elif bits.fingerprint != right:
-            yield _Odd(index, True, f"other bits than {votes[right]} of {counted(len(of_row), 'GPU')} in {row}")
+        else:
+            yield _Odd(index, False, f"{counted(len(voters), 'GPU')} have different bits in {row}, and no bits have a majority")
 
 
 def vote(rows: Mapping[str, Mapping[int, Bits]], name_of: Callable[[int], str]) -> list[_Odd]:
@@ -99,16 +106,16 @@ def vote(rows: Mapping[str, Mapping[int, Bits]], name_of: Callable[[int], str]) 
 
     name_of: the name of a GPU in a text.
     """
+    comparable = [(row, {index: bits for index, bits in all_bits.items() if bits.choice == choice})
+                  for row, all_bits in sorted(rows.items()) for choice in sorted({bits.choice for bits in all_bits.values()}, key=str)]  # fmt: skip
+    by_units = [list(_vote_on_units(row, of_row)) for row, of_row in comparable]
+    silent = frozenset(one.gpu for odd in by_units for one in odd)
     found: dict[int, list[_Odd]] = {}
-    for row, all_bits in sorted(rows.items()):
-        for choice in sorted({bits.choice for bits in all_bits.values()}, key=str):
-            of_row = {index: bits for index, bits in all_bits.items() if bits.choice == choice}
-            by_unit = {index: bits for index, bits in of_row.items() if bits.unit is not None}
-            odd = list(_vote_on_units(row, by_unit)) if by_unit else []
-            known = {one.gpu for one in odd}
-            odd += [one for one in _vote_on_gpus(row, of_row, name_of) if one.gpu not in known]
-            for one in odd:
-                found.setdefault(one.gpu, []).append(one)
+    for (row, of_row), odd in zip(comparable, by_units):
+        known = {one.gpu for one in odd}
+        odd += [one for one in _vote_on_gpus(row, of_row, name_of, silent) if one.gpu not in known]
+        for one in odd:
+            found.setdefault(one.gpu, []).append(one)
     return [_first_of(all_odd) for _, all_odd in sorted(found.items())]
 
 

@@ -296,6 +296,8 @@ def _judge_bits(verdicts: list[Verdict], usable: list[int]) -> None:
             verdict = verdicts[odd.gpu]
             if odd.wrong:
                 becomes(verdict, WRONG, FAIL, odd.text)
+                if odd.silent and len(gpus) > 1:
+                    verdict.notes.append("its bits have no vote on other GPUs: its multiprocessors are outvoted")
             else:
                 verdict.notes.append(odd.text)
                 verdict.severity = FAIL if verdict.severity == FAIL else WARN

@@ -159,6 +159,7 @@ def test_a_wrong_multiprocessor_is_found_by_the_bits_of_the_others(tmp_path):
     assert done.returncode == ROW_FAILED == node.read()["exit"]
     assert re.search(r"^WRONG BITS sim:1: SM 2 computes other bits in unit_products/by_thread/", done.stdout, re.MULTILINE)
     assert done.stdout.count("WRONG BITS") == 1
+    assert "\nsim:1 has no vote on other GPUs: its multiprocessors are outvoted\n" in done.stdout
 
 
 def test_a_gpu_by_itself_names_its_wrong_multiprocessor(tmp_path):

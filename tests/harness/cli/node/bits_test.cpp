@@ -18,6 +18,7 @@ using testing::StartsWith;
 
 const std::string kRight = "00112233445566aa";
 const std::string kOther = "ffeeddccbbaa9988";
+const std::string kThird = "0123456789abcdef";
 const std::vector<std::string> kNames{"cuda:0", "cuda:1", "cuda:2", "cuda:3",
                                       "cuda:4", "cuda:5", "cuda:6", "cuda:7"};
 
@@ -67,6 +68,35 @@ TEST(NodeBits, MultiprocessorsOfOneGpuVoteToo) {
       vote_on_row("unit_products", std::vector{bits_on(0, kOther, units)}, kNames);
   ASSERT_THAT(odd, SizeIs(1));
   EXPECT_THAT(odd[0].text, StartsWith("SM 77 computes other bits"));
+}
+
+// SM 1 of cuda:0 is odd. Then cuda:1 is not in doubt in any row, because its only peer is wrong.
+TEST(NodeBits, AGpuWhoseMultiprocessorsAreOutvotedHasNoVote) {
+  const auto record = [](const std::string& fingerprint, std::vector<std::string> units) {
+    Record made;
+    made.fingerprint = fingerprint;
+    if (!units.empty()) made.telemetry["unit_fingerprints"] = std::move(units);
+    return made;
+  };
+  const RecordsOfPass two{{{"relu", record(kOther, {})},
+                           {"unit_products", record(kOther, {kRight, kOther, kRight, kRight})}},
+                          {{"relu", record(kRight, {})},
+                           {"unit_products", record(kRight, {kRight, kRight, kRight, kRight})}}};
+  const auto odd = find_odd_bits({{"isolated", &two}}, {"H200", "H200"}, kNames);
+  ASSERT_THAT(odd, SizeIs(1));
+  EXPECT_EQ(odd[0].gpu, 0U);
+  EXPECT_TRUE(odd[0].wrong && odd[0].silent);
+  EXPECT_THAT(odd[0].text, StartsWith("SM 1 computes other bits in unit_products (isolated)"));
+}
+
+// The multiprocessors of both GPUs together have no majority, and those of cuda:0 have one.
+TEST(NodeBits, TheMultiprocessorsOfAGpuVoteWhereThoseOfAllHaveNoMajority) {
+  const std::vector<BitsOfRow> bits{bits_on(0, kOther, {kRight, kRight, kRight, kOther}),
+                                    bits_on(1, kThird, {kThird, kThird, kThird, kThird})};
+  const std::vector<OddBits> odd = vote_on_row("unit_products", bits, kNames);
+  ASSERT_THAT(odd, SizeIs(1));
+  EXPECT_TRUE(odd[0].wrong && odd[0].silent);
+  EXPECT_THAT(odd[0].text, StartsWith("SM 3 computes other bits"));
 }
 
 // 2,000 nodes of three to eight GPUs, of which one has one wrong multiprocessor.
