@@ -20,20 +20,22 @@ struct PublishOptions {
 };
 
 ExitCode publish_folder(const PublishOptions& options) {
-  const std::vector<std::string> problems = problems_of_results(options.directory);
+  const auto [problems, wrong] = check_results(options.directory);
   for (const std::string& problem : problems) print_problem(problem);
   if (!problems.empty()) {
     print_problem(options.directory + " is not signed: only sound results are");
     return ExitCode::row_failed;
   }
-  if (is_results_tree(options.directory)) write_sums_of_tree(options.directory);
+  if (is_results_tree(options.directory)) {
+    write_sums_of_tree(options.directory);
+  } else {
+    write_sums(options.directory, signed_files(options.directory));
+  }
   sign_results(options.directory, options.key);
   const SignatureCheck made = check_signature(options.directory, "");
   fmt::print("{}/{}: {}\n", printable(options.directory), kSignatureFile,
              printable(made.problem ? *made.problem : made.note.value_or("")));
-  for (const std::string& found : found_by_soaks(options.directory)) {
-    fmt::print("{}\n", printable(found));
-  }
+  for (const std::string& line : wrong) fmt::print("{}\n", printable(line));
   for (const std::string& said : findings_of_results(options.directory)) fmt::print("{}\n", said);
   return made.problem ? ExitCode::row_failed : ExitCode::fine;
 }

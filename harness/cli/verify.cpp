@@ -15,6 +15,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
+#include "harness/cli/node/rows.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/results/judged/judged.hpp"
 #include "harness/results/record.hpp"
@@ -116,20 +117,53 @@ void check_report(const std::string& directory, const ordered_json& stored,
   add_first(std::move(found), problems);
 }
 
-// The problems of a results folder. Throws UsageError for what cannot be read or does not follow
-// its format.
-std::vector<std::string> problems_of_folder(const std::string& directory, Ending ending) {
+// The rows whose result is wrong.
+std::vector<std::string> wrong_rows(const std::string& directory) {
+  std::vector<std::string> lines;
+  for (const Record& record : read_records(directory)) {
+    if (record.status != Status::wrong) continue;
+    lines.push_back(fmt::format("{} is wrong: {}", record.id, record.reason.value_or("")));
+  }
+  return lines;
+}
+
+Verified check_by_kind(const std::string& directory, Ending ending) {
   const std::optional<ordered_json> judgement = derived_file(directory, kJudgedFile);
   const std::optional<ordered_json> report = derived_file(directory, kReportFile);
-  if (holds_duels(directory)) return verify_duels(directory);
+  if (holds_duels(directory)) return {.problems = verify_duels(directory)};
   if (holds_soak(directory)) return verify_soak(directory, ending);
-  if (holds_step(directory)) return verify_step(directory);
-  std::vector<std::string> problems = verify_results(directory, ending);
+  if (holds_step(directory)) return {.problems = verify_step(directory)};
+  Verified found{.problems = verify_results(directory, ending), .wrong = wrong_rows(directory)};
   // They follow from sound rows only, and a run that goes on writes them again.
-  if (!problems.empty() || ending == Ending::open) return problems;
-  if (judgement) check_judgement(directory, *judgement, problems);
-  if (report) check_report(directory, *report, problems);
-  return problems;
+  if (!found.problems.empty() || ending == Ending::open) return found;
+  if (judgement) check_judgement(directory, *judgement, found.problems);
+  if (report) check_report(directory, *report, found.problems);
+  return found;
+}
+
+// Checks a results folder. Throws UsageError for what cannot be read or does not follow its format.
+Verified check_folder(const std::string& directory, Ending ending) {
+  Verified found = check_by_kind(directory, ending);
+  for (std::string& line : found.wrong) line = fmt::format("{}: {}", directory, line);
+  return found;
+}
+
+// Adds the GPUs of the tree's nodes whose bits others outvote: node.json has only their exit code.
+void add_votes(const std::filesystem::path& tree, Verified& found) {
+  for (const std::filesystem::path& below : measured_nodes_of(tree)) {
+    const std::filesystem::path folder = below.empty() ? tree : tree / below;
+    try {
+      const node::NodeRun run = node::read_node_run(folder, node::kRunWork);
+      for (const node::OddBits& odd : node::read_rows(run).odd_bits) {
+        if (!odd.wrong) continue;
+        found.wrong.push_back(
+            fmt::format("{}: {}: {}", folder.string(), run.gpus[odd.gpu].device(), odd.text));
+      }
+    } catch (const UsageError& error) {
+      const bool named = std::ranges::find(found.problems, error.what()) != found.problems.end();
+      if (!named) found.problems.emplace_back(error.what());
+    }
+  }
 }
 
 struct VerifyOptions {
@@ -142,43 +176,23 @@ std::int64_t external_rows(const std::string& directory) {
   return std::ranges::count(read_records(directory), Origin::external, &Record::origin);
 }
 
-// Returns the results folders of a tree, or the folder if it is a results folder itself.
-std::vector<std::string> folders_of(const std::string& directory) {
-  if (!is_results_tree(directory)) return {directory};
-  std::vector<std::string> folders;
-  for (const std::filesystem::path& folder : results_folders_of(directory)) {
-    folders.push_back((directory / folder).string());
-  }
-  return folders;
-}
-
 }  // namespace
 
-std::vector<std::string> problems_of_results(const std::string& directory) {
-  if (is_results_tree(directory)) return problems_of_tree(directory, problems_of_folder);
+Verified check_results(const std::string& directory) {
+  if (is_results_tree(directory)) {
+    Verified found = check_tree(directory, check_folder);
+    add_votes(directory, found);
+    return found;
+  }
   try {
-    return problems_of_folder(directory, Ending::whole);
+    return check_folder(directory, Ending::whole);
   } catch (const UnreadableFile&) {
     throw;
   } catch (const UsageError& error) {
-    std::vector<std::string> problems{error.what()};
-    std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
-    return problems;
+    Verified found{.problems = {error.what()}};
+    std::ranges::move(checksum_problems(directory), std::back_inserter(found.problems));
+    return found;
   }
-}
-
-std::vector<std::string> found_by_soaks(const std::string& directory) {
-  std::vector<std::string> found;
-  for (const std::string& folder : folders_of(directory)) {
-    if (!holds_soak(folder)) continue;
-    try {
-      for (const std::string& text : found_by_soak(folder)) {
-        found.push_back(fmt::format("{}: {}", folder, text));
-      }
-    } catch (const UsageError&) {  // problems_of_results() names it
-    }
-  }
-  return found;
 }
 
 std::vector<std::string> findings_of_results(const std::string& directory) {
@@ -189,7 +203,7 @@ std::vector<std::string> findings_of_results(const std::string& directory) {
   if (is_results_tree(directory)) {
     for (const std::string& state : states_of_tree(directory)) add(directory, state);
   }
-  for (const std::string& folder : folders_of(directory)) {
+  for (const std::string& folder : paths_of_results(directory)) {
     if (!std::filesystem::exists(std::filesystem::path(folder) / "environment.json")) continue;
     for (const std::string& text : recorded_worn_in(folder)) add(folder, text);
   }
@@ -198,14 +212,28 @@ std::vector<std::string> findings_of_results(const std::string& directory) {
 
 namespace {
 
+// Checks the results and, of signed ones, that no file came after the signature.
+Verified check_with_signed_files(const std::string& directory) {
+  Verified found = check_results(directory);
+  std::vector<std::string> of_files;
+  if (is_results_tree(directory)) {
+    of_files = sums_problems_of_tree(directory);
+  } else if (is_signed(directory)) {
+    of_files = sums_problems(directory, signed_files(directory));
+  }
+  for (std::string& problem : of_files) {
+    const bool named = std::ranges::find(found.problems, problem) != found.problems.end();
+    if (!named) found.problems.push_back(std::move(problem));
+  }
+  return found;
+}
+
 ExitCode verify_folder(const VerifyOptions& options) {
   const std::string& directory = options.directory;
   const bool tree = is_results_tree(directory);
-  std::vector<std::string> problems = problems_of_results(directory);
-  if (tree) std::ranges::move(sums_problems_of_tree(directory), std::back_inserter(problems));
-  const std::vector<std::string> wrong = found_by_soaks(directory);
+  const auto [problems, wrong] = check_with_signed_files(directory);
   for (const std::string& problem : problems) print_problem(problem);
-  for (const std::string& found : wrong) print_problem(found);
+  for (const std::string& line : wrong) print_problem(line);
   const SignatureCheck signature = check_signature(directory, options.signers);
   if (signature.problem) print_problem(*signature.problem);
   if (!problems.empty() || signature.problem) return ExitCode::row_failed;
@@ -213,7 +241,7 @@ ExitCode verify_folder(const VerifyOptions& options) {
     if (signature.note) fmt::print("{}: {}\n", printable(directory), printable(*signature.note));
     return ExitCode::row_failed;
   }
-  const std::vector<std::string> folders = folders_of(directory);
+  const std::vector<std::string> folders = paths_of_results(directory);
   std::int64_t foreign = 0;
   for (const std::string& folder : folders) foreign += external_rows(folder);
   fmt::print("{}: sound{}{}\n", printable(directory),

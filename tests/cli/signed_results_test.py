@@ -1,5 +1,6 @@
 """`publish` signs a sound folder, and `verify --signers` says whose signature it has."""
 
+import re
 import shutil
 import subprocess
 
@@ -51,6 +52,33 @@ def test_a_file_that_was_changed_is_named(folder, keys):
     judged, signed = said.splitlines()
     assert code == ROW_FAILED and signed == "ridgebench: SHA256SUMS.sig does not sign this SHA256SUMS: one of them was changed"
     assert judged.startswith("ridgebench: judged.json: runs[0].environment_sha256 is ")
+
+
+def test_a_file_that_was_added_after_the_signature_is_named(folder, keys):
+    (folder / "NOTES.md").write_text("before\n")
+    ridgebench("publish", folder, "--key", keys / "alice")
+    (folder / "report.html").write_text("drawn from the results")
+    (folder / "figures").mkdir()
+    (folder / "figures" / "roofline.svg").write_text("drawn, too")
+    assert verified(folder, keys / "alice.signers")[0] == OK
+    (folder / "raw").mkdir()
+    (folder / "raw" / "records.jsonl").write_text("{}\n")
+    (folder / "NOTES.md").write_text("after\n")
+    code, said = verified(folder, keys / "alice.signers")
+    assert code == ROW_FAILED and "ridgebench: SHA256SUMS does not list raw/records.jsonl\n" in said
+    assert "ridgebench: NOTES.md is not what the run wrote: its checksum differs\n" in said
+    (folder / "SHA256SUMS.sig").unlink()
+    assert "raw/records.jsonl" not in ridgebench("verify", folder).stderr
+
+
+def test_a_run_with_a_wrong_row_is_signed_as_what_it_is(keys, tmp_path):
+    rows = ("--fingerprint", "--filter", "^relu/naive/fp32/", "--budget", "1", "--no-plot")
+    assert ridgebench("run", "--device", "sim:units=4,wrong_sm=2", *rows, "--out", tmp_path / "run").returncode == ROW_FAILED
+    done = ridgebench("publish", tmp_path / "run", "--key", keys / "alice")
+    wrong = re.compile(r": unit_products/\S+ is wrong: SM 2 computes other bits than most of 4\n")
+    assert done.returncode == OK and "signed by" in done.stdout and wrong.search(done.stdout), done.stderr
+    code, said = verified(tmp_path / "run", keys / "alice.signers")
+    assert code == ROW_FAILED and "signed by alice@example" in said and wrong.search(said) and "sound" not in said
 
 
 def test_a_signature_without_sums_and_one_that_is_no_signature_are_named(folder, keys):

@@ -36,9 +36,9 @@ class Task {
     std::error_code refused;  // opening the log then says so
     std::filesystem::create_directories(folder_, refused);
     std::error_code absent;
-    const std::uintmax_t logged = std::filesystem::file_size(folder_ / kLog, absent);
+    const std::uintmax_t logged = std::filesystem::file_size(folder_ / kLogFile, absent);
     if (!absent) log_begin_ = logged;
-    process_ = std::make_unique<GpuProcess>(std::move(command), folder_ / kLog);
+    process_ = std::make_unique<GpuProcess>(std::move(command), folder_ / kLogFile);
     pass_->state = State::running;
     begin();
   }

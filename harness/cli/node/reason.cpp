@@ -64,7 +64,7 @@ void explain_soak(Failure& failure, const std::filesystem::path& folder, int cod
 
 Failure failure_of(const NodeWork& work, const std::filesystem::path& folder, int code,
                    std::uintmax_t log_begin) {
-  Failure failure{.reason = last_problem(folder / kLog, log_begin)};
+  Failure failure{.reason = last_problem(folder / kLogFile, log_begin)};
   if (work.file == kSoakFile) {
     explain_soak(failure, folder, code);
   } else {

@@ -14,9 +14,6 @@ struct Failure {
   bool hung = false;   // its own watchdog ended it
 };
 
-// Name of the file in a GPU's folder that has the standard error of its processes.
-inline constexpr const char* kLog = "log.txt";
-
 // By the results in the folder of a process that ended with this code, and by its log, which begins
 // at byte `log_begin`.
 Failure failure_of(const NodeWork& work, const std::filesystem::path& folder, int code,

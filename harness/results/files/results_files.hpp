@@ -15,6 +15,9 @@ inline constexpr std::string_view kSoakFile = "soak.jsonl";
 // Describes a run or a soak over all GPUs of a node, which has a results folder for each.
 inline constexpr std::string_view kNodeFile = "node.json";
 
+// What the process of a GPU of a node wrote to standard error.
+inline constexpr std::string_view kLogFile = "log.txt";
+
 struct ResultsFile {
   std::string_view name;
   std::string_view holds;

@@ -16,6 +16,13 @@
 
 namespace ridgebench {
 
+// The answer of `verify` on results.
+struct Verified {
+  std::vector<std::string> problems = {};  // one line for each thing that is not sound
+  // One line for each wrong thing that sound files state: a launch or a row with a wrong result.
+  std::vector<std::string> wrong = {};
+};
+
 // Collects the problems of one row.
 class Checker {
  public:

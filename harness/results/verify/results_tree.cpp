@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "harness/results/files/results_files.hpp"
-#include "harness/results/results_directory.hpp"
 #include "harness/results/verify/node_passes.hpp"
+#include "harness/results/verify/signature.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -24,10 +24,6 @@ bool has_results(const fs::path& folder) {
          std::ranges::any_of(kResultsFiles, [&](const ResultsFile& file) {
            return fs::exists(folder / file.name, unknown);
          });
-}
-
-bool is_checked(const std::string& name) {
-  return std::ranges::any_of(kChecked, [&](const char* checked) { return name == checked; });
 }
 
 // Calls visit(folder, files) for each folder of the tree, relative to it. Links are not followed.
@@ -58,12 +54,15 @@ void visit_folders(
 std::vector<std::string> summed_files(const fs::path& tree) {
   std::vector<std::string> all;
   visit_folders(tree, "", [&](const fs::path& folder, const std::vector<fs::path>& files) {
-    const bool results = has_results(tree / folder);
+    if (has_results(tree / folder)) {
+      for (const std::string& file : signed_files(tree / folder)) {
+        all.push_back((folder / file).string());
+      }
+      return;
+    }
     for (const fs::path& file : files) {
       const std::string extension = file.extension().string();
-      const bool summed = results ? is_checked(file.filename().string())
-                                  : extension == ".json" || extension == ".jsonl";
-      if (summed) all.push_back(file.string());
+      if (extension == ".json" || extension == ".jsonl") all.push_back(file.string());
     }
   });
   std::ranges::sort(all);
@@ -104,19 +103,20 @@ bool holds_nothing(const fs::path& folder) {
          });
 }
 
-// Returns the problems of a folder; one that `problems_of` refuses has its message as the problem.
-std::vector<std::string> problems_of_part(const fs::path& tree, const fs::path& folder,
-                                          Ending ending, const FolderCheck& problems_of) {
+// Checks a folder; one that `check` refuses has its message as the problem.
+Verified check_part(const fs::path& tree, const fs::path& folder, Ending ending,
+                    const FolderCheck& check) {
   if (ending == Ending::open && holds_nothing(tree / folder)) return {};
-  std::vector<std::string> problems;
+  Verified found;
   try {
-    for (const std::string& problem : problems_of((tree / folder).string(), ending)) {
-      problems.push_back(fmt::format("{}: {}", folder.string(), problem));
+    found = check((tree / folder).string(), ending);
+    for (std::string& problem : found.problems) {
+      problem = fmt::format("{}: {}", folder.string(), problem);
     }
   } catch (const UsageError& error) {
-    problems.emplace_back(error.what());
+    found.problems.emplace_back(error.what());
   }
-  return problems;
+  return found;
 }
 
 }  // namespace
@@ -135,7 +135,16 @@ std::vector<fs::path> results_folders_of(const fs::path& tree) {
   return found;
 }
 
-std::vector<std::string> problems_of_tree(const fs::path& tree, const FolderCheck& problems_of) {
+std::vector<std::string> paths_of_results(const std::string& directory) {
+  if (!is_results_tree(directory)) return {directory};
+  std::vector<std::string> paths;
+  for (const fs::path& folder : results_folders_of(directory)) {
+    paths.push_back((directory / folder).string());
+  }
+  return paths;
+}
+
+Verified check_tree(const fs::path& tree, const FolderCheck& check) {
   const std::vector<fs::path> folders = results_folders_of(tree);
   if (folders.empty()) {
     throw UnreadableFile(
@@ -143,12 +152,14 @@ std::vector<std::string> problems_of_tree(const fs::path& tree, const FolderChec
                     "a fleet with results",
                     tree.string()));
   }
-  std::vector<std::string> problems;
+  Verified found;
+  std::vector<std::string>& problems = found.problems;
   const std::vector<node::StatedNode> nodes = nodes_in(tree, problems);
   for (const fs::path& folder : folders) {
     const Ending ending = was_left_open(nodes, folder) ? Ending::open : Ending::whole;
-    std::ranges::move(problems_of_part(tree, folder, ending, problems_of),
-                      std::back_inserter(problems));
+    Verified part = check_part(tree, folder, ending, check);
+    std::ranges::move(part.problems, std::back_inserter(problems));
+    std::ranges::move(part.wrong, std::back_inserter(found.wrong));
   }
   for (const node::StatedNode& one : nodes) {
     try {
@@ -158,7 +169,18 @@ std::vector<std::string> problems_of_tree(const fs::path& tree, const FolderChec
       if (!named) problems.emplace_back(error.what());  // its folder may have named it
     }
   }
-  return problems;
+  return found;
+}
+
+std::vector<fs::path> measured_nodes_of(const fs::path& tree) {
+  std::vector<std::string> unread;
+  std::vector<fs::path> folders;
+  for (const node::StatedNode& one : nodes_in(tree, unread)) {
+    const bool soaked = std::ranges::any_of(
+        one.passes, [](const node::StatedPass& pass) { return pass.pass == "soak"; });
+    if (!soaked) folders.push_back(fs::path(one.file).parent_path());
+  }
+  return folders;
 }
 
 std::vector<std::string> states_of_tree(const fs::path& tree) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
 
 namespace ridgebench {
@@ -18,14 +19,19 @@ bool is_results_tree(const std::filesystem::path& folder);
 // The results folders of a tree, relative to it, in the order of their names.
 std::vector<std::filesystem::path> results_folders_of(const std::filesystem::path& tree);
 
-// The problems of a results folder. Throws UsageError.
-using FolderCheck = std::function<std::vector<std::string>(const std::string&, Ending)>;
+// The paths of the results folders of a tree; of another folder, its own path.
+std::vector<std::string> paths_of_results(const std::string& directory);
 
-// One line for each thing that is not sound: of each results folder what `problems_of` returns of
-// it, and what does not fit together in each node. A pass that is not done is sound if node.json
-// says why. Throws UnreadableFile for a tree without results, or with a folder that it cannot read.
-std::vector<std::string> problems_of_tree(const std::filesystem::path& tree,
-                                          const FolderCheck& problems_of);
+// Checks a results folder. Throws UsageError.
+using FolderCheck = std::function<Verified(const std::string&, Ending)>;
+
+// What `check` finds in each results folder, and what does not fit together in each node. A pass
+// that is not done is sound if node.json says why. Throws UnreadableFile for a tree without
+// results, or with a folder that it cannot read.
+Verified check_tree(const std::filesystem::path& tree, const FolderCheck& check);
+
+// The folders of the nodes that `run --concurrent` measured, relative to the tree.
+std::vector<std::filesystem::path> measured_nodes_of(const std::filesystem::path& tree);
 
 // One line for each pass of a node that is not done: why its GPU was not measured to the end.
 std::vector<std::string> states_of_tree(const std::filesystem::path& tree);

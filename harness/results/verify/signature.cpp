@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/child.hpp"
 #include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
+#include "harness/results/files/results_files.hpp"
 #include "harness/results/files/whole_file.hpp"
 #include "harness/results/verify/checksums.hpp"
 #include "kernels/common/error.hpp"
@@ -23,6 +26,11 @@ constexpr int kMissing = 127;
 constexpr int kUnreadable = 126;
 // In which a person types the passphrase of a key.
 constexpr double kLongest_s = 300;
+
+// What a results folder may have beside signed files: the sums with their signature, the log of a
+// node's process, and what `plot` and `report` draw from the results.
+constexpr std::array<std::string_view, 5> kUnsigned{kSumsFile, kSignatureFile, kLogFile,
+                                                    "report.html", "figures"};
 
 // Runs ssh-keygen with `input` as its standard input. The text has its standard output and its
 // standard error. The code is 0 for success only.
@@ -65,6 +73,25 @@ std::string key_in(const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> signed_files(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  try {
+    for (auto at = fs::recursive_directory_iterator(folder); at != fs::end(at); ++at) {
+      const fs::path name = at->path().lexically_relative(folder);
+      const bool left_out = std::ranges::find(kUnsigned, name.string()) != kUnsigned.end();
+      if (left_out && at->is_directory()) at.disable_recursion_pending();
+      if (left_out || at->is_symlink() || !at->is_regular_file()) continue;
+      files.push_back(name.string());
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw UnreadableFile(fmt::format("cannot read {}: {}; allowed: a folder that can be read",
+                                     folder.string(), error.code().message()));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
 void sign_results(const std::filesystem::path& folder, const std::string& key) {
   static_cast<void>(read_file(key));  // says why it cannot be read
   const ChildAnswer said =
@@ -80,6 +107,12 @@ void sign_results(const std::filesystem::path& folder, const std::string& key) {
   const std::size_t end = said.text.find(kEnd, begin);
   write_atomically(folder / kSignatureFile,
                    said.text.substr(begin, end + kEnd.size() - begin) + "\n");
+}
+
+bool is_signed(const std::filesystem::path& folder) {
+  std::error_code unknown;
+  return std::filesystem::exists(folder / kSignatureFile, unknown) &&
+         std::filesystem::exists(folder / kSumsFile, unknown);
 }
 
 SignatureCheck check_signature(const std::filesystem::path& folder, const std::string& signers) {

@@ -1,11 +1,12 @@
-// The signature of a results folder: SHA256SUMS.sig, made by ssh-keygen over SHA256SUMS, which has
-// the checksum of each file that the run wrote (PROTOCOL.sshsig of OpenSSH). ssh-keygen of OpenSSH
-// 8.2 or newer makes and checks it.
+// The signature of a results folder: SHA256SUMS.sig, made by ssh-keygen over SHA256SUMS, in which
+// `publish` lists the checksum of each signed file (PROTOCOL.sshsig of OpenSSH). ssh-keygen of
+// OpenSSH 8.2 or newer makes and checks it.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ridgebench {
 
@@ -13,9 +14,16 @@ inline constexpr const char* kSignatureFile = "SHA256SUMS.sig";
 // The purpose for which a key signs; a signature for another one is refused.
 inline constexpr const char* kSignatureNamespace = "ridgebench";
 
+// The files of a results folder that a signature covers, named from it: all that are there, but no
+// logs, drawings (report.html, figures/) and links. Throws UnreadableFile.
+std::vector<std::string> signed_files(const std::filesystem::path& folder);
+
 // Writes the signature by a private key, or by a public key whose private one an agent holds.
 // Throws UsageError for a key that cannot sign and without ssh-keygen, StorageError.
 void sign_results(const std::filesystem::path& folder, const std::string& key);
+
+// True if the folder has a signature and the sums that it signs.
+bool is_signed(const std::filesystem::path& folder);
 
 struct SignatureCheck {
   std::optional<std::string> problem = std::nullopt;

@@ -4,23 +4,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "harness/results/files/results_files.hpp"
 #include "harness/results/soak_report.hpp"
-#include "harness/results/verify/checks.hpp"
-#include "harness/results/verify/checksums.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
+namespace {
 
-bool holds_soak(const std::filesystem::path& directory) {
-  std::error_code unknown;
-  return std::filesystem::exists(directory / kSoakFile, unknown);
-}
-
-std::vector<std::string> found_by_soak(const std::filesystem::path& directory) {
-  const SoakReport report = read_soak(directory.string());
+std::vector<std::string> wrong_things(const SoakReport& report) {
   std::vector<std::string> found;
   for (const SoakCount& count : report.counts()) {
     if (count.mismatches > 0) {
@@ -35,7 +29,14 @@ std::vector<std::string> found_by_soak(const std::filesystem::path& directory) {
   return found;
 }
 
-std::vector<std::string> verify_soak(const std::filesystem::path& directory, Ending ending) {
+}  // namespace
+
+bool holds_soak(const std::filesystem::path& directory) {
+  std::error_code unknown;
+  return std::filesystem::exists(directory / kSoakFile, unknown);
+}
+
+Verified verify_soak(const std::filesystem::path& directory, Ending ending) {
   const std::string facts = (directory / "environment.json").string();
   std::vector<std::string> problems;
   const nlohmann::json environment = parse_json(read_file(facts), facts);
@@ -55,7 +56,7 @@ std::vector<std::string> verify_soak(const std::filesystem::path& directory, End
   if (!report.finished() && ending == Ending::whole) {
     problems.emplace_back("the soak did not finish");
   }
-  return problems;
+  return {.problems = std::move(problems), .wrong = wrong_things(report)};
 }
 
 }  // namespace ridgebench

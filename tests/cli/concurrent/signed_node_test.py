@@ -185,6 +185,24 @@ def test_a_soak_that_found_wrong_bits_is_signed_as_what_it_is(tmp_path, keys):
     assert done.returncode == ROW_FAILED and "soak.jsonl is not what the run wrote" in done.stderr and "not signed" in done.stderr
 
 
+def test_a_node_with_a_wrong_gpu_is_signed_as_what_it_is(tmp_path, keys):
+    """No row of sim:1 is wrong by itself: only the others outvote it."""
+    node = Node(tmp_path, ["seed=1,units=2", "seed=2,units=2,wrong_sm=1", "seed=3,units=2"])
+    assert node.run("--fingerprint", "--filter", "^relu/naive/fp32/", "--budget", "4").returncode == ROW_FAILED
+    line = f"{node.folder}: sim:1: SM 1 computes other bits in unit_products/"
+    done = ridgebench("publish", node.folder, "--key", keys / "alice")
+    assert done.returncode == OK and done.stdout.splitlines()[1].startswith(line), done.stderr
+    code, said = verified(node.folder, keys)
+    assert code == ROW_FAILED and "signed by alice@example" in said and f"ridgebench: {line}" in said and "sound" not in said
+
+
+def test_a_file_that_was_added_to_a_results_folder_of_a_signed_tree_is_named(fleet, keys):
+    folder = fleet / "node"
+    ridgebench("publish", folder, "--key", keys / "alice")
+    (folder / "loaded" / "sim-1" / "more.jsonl").write_text("{}\n")
+    assert verified(folder, keys) == (ROW_FAILED, "ridgebench: SHA256SUMS does not list loaded/sim-1/more.jsonl\n")
+
+
 def test_a_soak_that_was_changed_is_not_sound(fleet, keys):
     folder = fleet / "soak" / "soak" / "sim-0"
     assert ridgebench("verify", folder).returncode == OK
