@@ -63,7 +63,7 @@ std::string module_version(const fs::path& root) {
 
 // The group that may open the file; empty for root's.
 std::string group_of(const fs::path& file) {
-  struct stat status{};
+  struct stat status {};
   if (stat(file.c_str(), &status) != 0 || status.st_gid == 0) return {};
   const group* const found = getgrgid(status.st_gid);
   return found == nullptr ? std::to_string(status.st_gid) : found->gr_name;
@@ -153,6 +153,7 @@ Facts read_driver(const Request& request) {
               {"cuda", answer_of(std::move(cuda), until_s)},
               {"visible_devices", visible == nullptr ? Facts(nullptr) : Facts(visible)},
               {"container", container(request.root)},
+              {"log", read_kernel_log(request.root)},
               {"ncu", on_path("ncu")}};
   return facts;
 }
@@ -177,7 +178,7 @@ Facts read_gpus(const Facts& driver, const Request& request) {
       if (text_at(gpu, "/device") == device) gpu["tried"] = answer;
     }
   }
-  const Facts log = read_xids(request.root);
+  const Facts& log = value_at(driver, "/log");
   for (Facts& gpu : gpus) {
     gpu["xids"] = xids_of(log, text_at(gpu, "/pci_address"));
     if (!gpu.contains("device")) gpu["device"] = nullptr;

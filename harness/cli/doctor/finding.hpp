@@ -67,6 +67,8 @@ void judge_gpu(const Facts& facts, const Facts& gpu, Findings& to);
 void judge_settings(const Facts& gpu, Judge& judge);
 void judge_health(const Facts& gpu, Judge& judge);
 void judge_wear(const Facts& gpu, Judge& judge);
+// The errors of NVSwitches in the kernel's log.
+void judge_switches(const Facts& driver, Judge& judge);
 void judge_libraries(const Facts& facts, Findings& to);
 void judge_host(const Facts& facts, Findings& to);
 void judge_python(const Facts& facts, Findings& to);

@@ -107,6 +107,7 @@ void judge_driver(const Facts& facts, Findings& to) {
                "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
   }
   judge_counters(driver, judge);
+  judge_switches(driver, judge);
   if (cuda_of_build(facts) == 0) {
     judge.fail("build_without_cuda", "this build has no CUDA and cannot measure the GPU",
                "scripts/build.sh cuda, where nvcc is installed; or take the cu13 download");

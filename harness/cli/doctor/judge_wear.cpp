@@ -145,6 +145,42 @@ void judge_fabric(const Facts& gpu, Judge& judge) {
 
 }  // namespace
 
+// A fatal error ends the programs whose packets it stops, and the NVSwitch needs a reset. The log
+// has it also after the reset, so that it says nothing of whether the GPUs can be used now. Source:
+// NVIDIA, Fabric Manager User Guide, "NVSwitch SXid Errors".
+void judge_switches(const Facts& driver, Judge& judge) {
+  constexpr const char* kHelp =
+      "sudo dmesg | grep -i sxid; NVIDIA's Fabric Manager User Guide has the remedies";
+  std::vector<std::string> fatal;
+  std::vector<std::string> not_fatal;
+  std::vector<std::string> others;
+  for (const Facts& one : value_at(driver, "/log/sxids")) {
+    const std::string severity = text_at(one, "/severity");
+    (severity == "fatal"       ? fatal
+     : severity == "non_fatal" ? not_fatal
+                               : others)
+        .push_back(fmt::format("{} of NVSwitch {}{}", one["sxid"].get<int>(),
+                               text_at(one, "/pci_address"), times(one["count"].get<double>())));
+  }
+  if (!fatal.empty()) {
+    judge.warn("sxid_fatal",
+               fmt::format("the kernel's log has fatal SXid {}", fmt::join(fatal, "; SXid ")),
+               kHelp);
+  }
+  if (!others.empty()) {
+    judge.warn("sxid_unknown",
+               fmt::format("the kernel's log has SXid {}, and does not say if it is fatal",
+                           fmt::join(others, "; SXid ")),
+               kHelp);
+  }
+  if (!not_fatal.empty()) {
+    judge.note("sxid_non_fatal",
+               fmt::format("the kernel's log has SXid {}: not fatal, the programs went on",
+                           fmt::join(not_fatal, "; SXid ")),
+               kHelp);
+  }
+}
+
 void judge_wear(const Facts& gpu, Judge& judge) {
   judge_memory_wear(gpu, judge);
   judge_link_wear(gpu, judge);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ridgebench::doctor {
 namespace {
@@ -34,18 +35,24 @@ std::optional<std::string> read_log(const std::filesystem::path& file) {
   return text;
 }
 
-struct Xid {
+struct Logged {
   std::string pci_address;
   int number;
+  std::string_view rest;  // of the line, behind the number
 };
 
 // "NVRM: Xid (PCI:0000:1b:00): 79, pid=1234, GPU has fallen off the bus."
-std::optional<Xid> xid_of(std::string_view line) {
-  constexpr std::string_view kBefore = "NVRM: Xid (PCI:";
+constexpr std::string_view kXid = "NVRM: Xid (PCI:";
+// "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 24007, Fatal, Link 40 sourcetrack timeout error".
+// Source: NVIDIA, Fabric Manager User Guide, "NVSwitch SXid Errors".
+constexpr std::string_view kSxid = ": SXid (PCI:";
+
+// The error that a line names behind `before`.
+std::optional<Logged> error_in(std::string_view line, std::string_view before) {
   constexpr std::string_view kBetween = "): ";
-  const std::size_t start = line.find(kBefore);
+  const std::size_t start = line.find(before);
   if (start == std::string_view::npos) return std::nullopt;
-  line.remove_prefix(start + kBefore.size());
+  line.remove_prefix(start + before.size());
   const std::size_t end = line.find(kBetween);
   if (end == std::string_view::npos) return std::nullopt;
   std::string address(line.substr(0, std::min(line.find('.'), end)));
@@ -54,37 +61,59 @@ std::optional<Xid> xid_of(std::string_view line) {
   int number = 0;
   const auto [last, error] = std::from_chars(line.data(), line.data() + line.size(), number);
   if (error != std::errc() || last == line.data()) return std::nullopt;
-  return Xid{address, number};
+  return Logged{address, number, line.substr(static_cast<std::size_t>(last - line.data()))};
+}
+
+// Counts an error among those found.
+void count(Facts& found, Facts error) {
+  const auto known = std::ranges::find_if(found, [&](Facts one) {
+    one.erase("count");
+    return one == error;
+  });
+  if (known == found.end()) {
+    error["count"] = 1;
+    found.push_back(std::move(error));
+  } else {
+    (*known)["count"] = (*known)["count"].get<int>() + 1;
+  }
+}
+
+// The driver writes more lines of an error of an NVSwitch, with its registers.
+void count_sxid(Facts& found, const Logged& sxid) {
+  if (sxid.rest.starts_with(", Data {") || sxid.rest.starts_with(", Severity ")) return;
+  Facts severity = nullptr;
+  if (sxid.rest.starts_with(", Fatal,")) severity = "fatal";
+  if (sxid.rest.starts_with(", Non-fatal,")) severity = "non_fatal";
+  count(found, {{"pci_address", sxid.pci_address},
+                {"sxid", sxid.number},
+                {"severity", std::move(severity)}});
 }
 
 }  // namespace
 
-Facts read_xids(const std::filesystem::path& root) {
+Facts read_kernel_log(const std::filesystem::path& root) {
   const std::optional<std::string> log = read_log(root / "dev/kmsg");
   if (!log) return nullptr;
-  Facts found = Facts::array();
+  Facts xids = Facts::array();
+  Facts sxids = Facts::array();
   for (std::size_t at = 0; at < log->size();) {
     const std::size_t end = std::min(log->find('\n', at), log->size());
-    const std::optional<Xid> xid = xid_of(std::string_view(*log).substr(at, end - at));
+    const std::string_view line = std::string_view(*log).substr(at, end - at);
     at = end + 1;
-    if (!xid) continue;
-    const auto known = std::ranges::find_if(found, [&](const Facts& one) {
-      return one["pci_address"] == xid->pci_address && one["xid"] == xid->number;
-    });
-    if (known == found.end()) {
-      found.push_back({{"pci_address", xid->pci_address}, {"xid", xid->number}, {"count", 1}});
-    } else {
-      (*known)["count"] = (*known)["count"].get<int>() + 1;
+    if (const auto xid = error_in(line, kXid)) {
+      count(xids, {{"pci_address", xid->pci_address}, {"xid", xid->number}});
+    } else if (const auto sxid = error_in(line, kSxid)) {
+      count_sxid(sxids, *sxid);
     }
   }
-  return found;
+  return {{"xids", std::move(xids)}, {"sxids", std::move(sxids)}};
 }
 
 Facts xids_of(const Facts& log, const std::string& pci_address) {
   if (log.is_null()) return nullptr;
   Facts own = Facts::array();
   const std::string without_function = pci_address.substr(0, pci_address.find('.'));
-  for (const Facts& one : log) {
+  for (const Facts& one : log["xids"]) {
     if (one["pci_address"] == without_function) {
       own.push_back({{"xid", one["xid"]}, {"count", one["count"]}});
     }

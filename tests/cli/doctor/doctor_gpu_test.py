@@ -118,7 +118,28 @@ def test_errors_in_the_kernels_log(root):
     names(answer, "xid_unknown", "warning", "XID 154, which this program has in no list", "dmesg", "cuda:1")
 
 
+SWITCHES = """4,1,100,-;nvidia-nvswitch3: SXid (PCI:0000:C1:00.0): 24007, Fatal, Link 40 sourcetrack timeout error (First)
+4,2,110,-;nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 24007, Severity 1 Engine instance 40 Sub-engine instance 00
+4,3,120,-;nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 24007, Data {0x00000001, 0x00000002}
+4,4,200,-;nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 24007, Fatal, Link 41 sourcetrack timeout error (First)
+4,5,300,-;nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)
+4,6,400,-;nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 10003, Host_unhandled_interrupt
+4,7,500,-;nvidia-nvswitch0: SXid (PCI:0000:05:00.0): garbled, Fatal, Link 1
+4,8,600,-;nvidia-nvswitch0: SXid (PCI:0000"""
+
+
+def test_errors_of_switches_in_the_kernels_log(root):
+    write(root / "dev/kmsg", SWITCHES)
+    answer = doctor(root)
+    assert [(one["pci_address"], one["sxid"], one["severity"], one["count"]) for one in answer["facts"]["driver"]["log"]["sxids"]] == [
+        ("0000:c1:00", 24007, "fatal", 2), ("0000:05:00", 12028, "non_fatal", 1), ("0000:05:00", 10003, None, 1)]  # fmt: skip
+    assert [gpu["xids"] for gpu in answer["facts"]["gpus"]] == [[], []]
+    names(answer, "sxid_fatal", "warning", "fatal SXid 24007 of NVSwitch 0000:c1:00 (2 times)", "Fabric Manager")
+    names(answer, "sxid_non_fatal", "note", "SXid 12028 of NVSwitch 0000:05:00: not fatal", "dmesg")
+    names(answer, "sxid_unknown", "warning", "SXid 10003 of NVSwitch 0000:05:00, and does not say if it is fatal", "dmesg")
+
+
 def test_without_a_log_there_is_no_word_about_it(root):
     answer = doctor(root)
     assert all(gpu["xids"] is None for gpu in answer["facts"]["gpus"])
-    assert not [one for one in answer["findings"] if one["code"].startswith("xid")]
+    assert not [one for one in answer["findings"] if one["code"].startswith(("xid", "sxid"))]
