@@ -4,6 +4,7 @@
 # FOLDER is empty, or absent, and keeps every result. A step runs only if the earlier ones ended with 0:
 #   doctor   each GPU by NVML, the driver, the kernel and RULES; a warning, such as a broken rule, leaves the exit code 0
 #   run      all GPUs of the node, each by itself and all together, in BUDGET seconds: rates, and the bits of each multiprocessor
+#   worn     counters of faults that grew during `run`, and again during `soak`, by `doctor --worn`
 #   soak     MINUTES (0) of load on all GPUs at the same time, every bit compared
 # One line of JSON on standard output: ready, exit, the code of each step (null: it did not run), and the folder.
 # Exit codes are those of ridgebench, the largest of the steps: 0 ready, 3 undecided, 4 slow, 6 wrong, 7 no GPU that works,
@@ -22,7 +23,7 @@ if [[ -e $folder/doctor.json ]] || ! mkdir -p "$folder" 2>/dev/null || [[ ! -w $
   exit 2
 fi
 
-worst=0 doctor=null run=null soak=null child=
+worst=0 doctor=null run=null worn=null soak=null child=
 # The first process of a container ignores a signal without a handler. The step ends with what it measured, and the line says so.
 trap '[[ $worst -ge 3 ]] || worst=3; [[ -z $child ]] || kill -TERM "$child" 2>/dev/null' TERM INT HUP
 # step NAME COMMAND...: its standard output is NAME.json or NAME.txt, and its standard error goes on.
@@ -43,6 +44,13 @@ step() {
   return "$code"
 }
 
+# grown FOLDER: did a counter of faults of a GPU grow during the step that wrote this folder?
+grown() {
+  [[ $worst -eq 0 ]] || return 0
+  step "worn_$1.json" doctor --json --worn "$folder/$1"
+  worn=$?
+}
+
 step doctor.json doctor --json ${rules:+--rules "$rules"}
 doctor=$?
 if [[ $worst -eq 0 ]]; then
@@ -52,6 +60,7 @@ if [[ $worst -eq 0 ]]; then
     step run.txt run --concurrent --fingerprint --budget "${BUDGET:-60}" --out "$folder/run"
   fi
   run=$?
+  grown run
 fi
 if [[ $worst -eq 0 && ! $minutes =~ ^0+([.]0+)?$ ]]; then
   if [[ -n ${DEVICE:-} ]]; then
@@ -60,9 +69,10 @@ if [[ $worst -eq 0 && ! $minutes =~ ^0+([.]0+)?$ ]]; then
     step soak.json soak --json --concurrent --minutes "$minutes" --out "$folder/soak"
   fi
   soak=$?
+  grown soak
 fi
 ready=$([[ $worst -eq 0 ]] && echo true || echo false)
 escaped=${folder//\\/\\\\}
-printf '{"ready":%s,"exit":%d,"doctor":%s,"run":%s,"soak":%s,"folder":"%s"}\n' \
-  "$ready" "$worst" "$doctor" "$run" "$soak" "${escaped//\"/\\\"}"
+printf '{"ready":%s,"exit":%d,"doctor":%s,"run":%s,"worn":%s,"soak":%s,"folder":"%s"}\n' \
+  "$ready" "$worst" "$doctor" "$run" "$worn" "$soak" "${escaped//\"/\\\"}"
 exit "$worst"

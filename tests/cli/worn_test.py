@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command_line import OK, ROW_FAILED, read_environment, ridgebench, schema, strict_json
+from command_line import OK, ROW_FAILED, UNDECIDED, read_environment, refused, ridgebench, schema, strict_json
 
 TEXT = "sim counted faults during the run: remapped_rows.uncorrected grew from 0 to 2"
 ROWS = ("--filter", "^(relu|dot)/naive/fp32/", "--budget", "1", "--no-plot")
@@ -73,3 +73,25 @@ def test_doctor_judges_what_a_run_recorded(folders, tmp_path):
     path.write_text(json.dumps(environment))
     findings = strict_json(ridgebench("doctor", "--recorded", path, "--json").stdout)["findings"]
     assert [(one["status"], one["device"], one["text"]) for one in findings if one["code"] == "worn_severely"] == [("warning", "sim", TEXT)]
+
+
+def test_doctor_ends_with_6_if_a_counter_grew_in_a_run(folders, tmp_path):
+    parent, _ = folders
+    assert ridgebench("doctor", "--worn", parent / "well").returncode == OK
+    done = ridgebench("doctor", "--worn", parent / "worn", "--json")
+    assert done.returncode == ROW_FAILED
+    answer = strict_json(done.stdout)
+    assert list(schema("doctor").iter_errors(answer)) == []
+    assert [(one["code"], one["device"], one["text"]) for one in answer["findings"]] == [("worn_severely", "sim", TEXT)]
+    environment = read_environment(parent / "well")
+    environment["state"]["after"] = None
+    (tmp_path / "environment.json").write_text(json.dumps(environment))
+    done = ridgebench("doctor", "--worn", tmp_path)
+    assert done.returncode == UNDECIDED and "the run did not end" in done.stdout
+
+
+def test_what_holds_no_results_is_refused(tmp_path):
+    refused(ridgebench("doctor", "--worn", tmp_path), str(tmp_path))
+    (tmp_path / "node.json").write_text("{}")
+    refused(ridgebench("doctor", "--worn", tmp_path), "holds no results folder", "allowed: ")
+    refused(ridgebench("doctor", "--worn", tmp_path, "--recorded", tmp_path / "node.json"), "--recorded")

@@ -11,6 +11,7 @@
 #include "harness/cli/doctor/rules.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/results/verify/results_tree.hpp"
 #include "harness/results/worn.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/units.hpp"
@@ -55,6 +56,38 @@ Facts recorded_gpus(const std::string& path) {
   return {{"gpus", std::move(gpus)}};
 }
 
+void judge_worn(const Facts& condition, Judge& judge) {
+  judge.warn(flag_at(condition, "/severe") ? "worn_severely" : "worn", text_at(condition, "/text"),
+             "");
+}
+
+// What the devices counted during the runs of a results folder or of a node. Throws UsageError.
+Findings judge_growth(const std::string& directory, ExitCode& code) {
+  Findings findings;
+  const std::vector<std::string> folders = paths_of_results(directory);
+  if (folders.empty()) {
+    throw UsageError(fmt::format(
+        "{} holds no results folder; allowed: a results folder, or that of a node", directory));
+  }
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/environment.json";
+    const Facts environment = parse_json(read_file(path), path);
+    for (const Facts& one : value_at(environment, "/conditions")) {
+      if (text_at(one, "/code") != kWorn) continue;
+      Judge judge(findings, "gpu", text_at(one, "/device"));
+      judge_worn(one, judge);
+      code = ExitCode::row_failed;
+    }
+    if (!value_at(environment, "/state/after").is_null()) continue;
+    Judge(findings, "gpu")
+        .warn("worn_unknown", fmt::format("{}: the run did not end, and read no counters", folder),
+              "");
+    code = std::max(code, ExitCode::undecided);
+  }
+  if (findings.empty()) Judge(findings, "gpu").ok("not_worn", "no counter of faults grew");
+  return findings;
+}
+
 // The health of each GPU when its run began, and what it counted until the end.
 Findings judge_recorded(const Facts& facts, const Facts& rules) {
   Findings findings;
@@ -63,9 +96,7 @@ Findings judge_recorded(const Facts& facts, const Facts& rules) {
     const std::string model = text_at(gpu, "/model");
     judge.ok("gpu_recorded", model.empty() ? "a GPU" : model);
     judge_health(gpu, judge);
-    if (const std::string worn = text_at(gpu, "/worn/text"); !worn.empty()) {
-      judge.warn(flag_at(gpu, "/worn/severe") ? "worn_severely" : "worn", worn, "");
-    }
+    if (!text_at(gpu, "/worn/text").empty()) judge_worn(value_at(gpu, "/worn"), judge);
     if (!rules.is_null()) judge_rules(rules, gpu, judge);
   }
   for (Finding& one : findings) one.help.clear();  // commands are for the machine of the run
@@ -83,21 +114,17 @@ Findings judge_machine(const Facts& facts, const Facts& rules) {
   return findings;
 }
 
-void run_doctor(const Request& request, const std::string& recorded, const std::string& rules_file,
-                bool as_json, ExitCode& code) {
-  const Facts rules = rules_file.empty() ? Facts(nullptr) : read_rules(rules_file);
-  const Facts facts = recorded.empty() ? read_facts(request) : recorded_gpus(recorded);
-  const Findings findings =
-      recorded.empty() ? judge_machine(facts, rules) : judge_recorded(facts, rules);
+std::string warnings_of(const Findings& findings) {
+  return counted(
+      static_cast<std::size_t>(std::ranges::count(findings, Status::warning, &Finding::status)),
+      "warning");
+}
+
+void print(const Facts& facts, const Findings& findings, const std::string& verdict, bool as_json,
+           ExitCode& code) {
   const bool failed =
       std::ranges::any_of(findings, [](const Finding& one) { return one.status == Status::error; });
   if (failed) code = ExitCode::device_lost;
-  const std::string verdict = recorded.empty()
-                                  ? verdict_of(facts, findings)
-                                  : counted(facts["gpus"].size(), "GPU") + ", " +
-                                        counted(static_cast<std::size_t>(std::ranges::count(
-                                                    findings, Status::warning, &Finding::status)),
-                                                "warning");
   if (!as_json) {
     print_findings(findings, verdict);
     return;
@@ -106,6 +133,24 @@ void run_doctor(const Request& request, const std::string& recorded, const std::
   for (const Finding& finding : findings) list.push_back(json_of(finding));
   print_answer("doctor",
                {{"usable", !failed}, {"verdict", verdict}, {"findings", list}, {"facts", facts}});
+}
+
+void run_doctor(const Request& request, const std::string& recorded, const std::string& rules_file,
+                bool as_json, ExitCode& code) {
+  const Facts rules = rules_file.empty() ? Facts(nullptr) : read_rules(rules_file);
+  const Facts facts = recorded.empty() ? read_facts(request) : recorded_gpus(recorded);
+  const Findings findings =
+      recorded.empty() ? judge_machine(facts, rules) : judge_recorded(facts, rules);
+  const std::string verdict =
+      recorded.empty()
+          ? verdict_of(facts, findings)
+          : fmt::format("{}, {}", counted(facts["gpus"].size(), "GPU"), warnings_of(findings));
+  print(facts, findings, verdict, as_json, code);
+}
+
+void judge_worn_parts(const std::string& directory, bool as_json, ExitCode& code) {
+  const Findings findings = judge_growth(directory, code);
+  print({{"gpus", Facts::array()}}, findings, warnings_of(findings), as_json, code);
 }
 
 }  // namespace
@@ -118,6 +163,7 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
     bool json = false;
     std::string root = "/";
     std::string recorded;
+    std::string worn;
     std::string rules;
     double limit_s = 60;
   };
@@ -140,7 +186,19 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
                    "Rules of a fleet, as JSON: power limit, driver, ECC, links of each model")
       ->check(not_empty())
       ->type_name("FILE");
+  command
+      ->add_option("--worn", state->worn,
+                   "Results folder, or that of a node: exit code 6 if a counter of faults of a GPU "
+                   "grew during the run")
+      ->check(not_empty())
+      ->excludes("--recorded")
+      ->excludes("--rules")
+      ->type_name("DIR");
   command->callback([state, &code] {
+    if (!state->worn.empty()) {
+      doctor::judge_worn_parts(state->worn, state->json, code);
+      return;
+    }
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {
       throw UsageError(fmt::format(

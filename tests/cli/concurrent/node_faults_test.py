@@ -5,7 +5,7 @@ import json
 import os
 import signal
 
-from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, refused, ridgebench, wait_for_rows, wait_until
+from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, refused, ridgebench, strict_json, wait_for_rows, wait_until
 from simulated_node import EIGHT, PASSES, ROWS, Node, processes_of, states_of
 
 
@@ -178,3 +178,11 @@ def test_a_failed_row_fails_its_gpu_and_is_named(tmp_path):
     first = node.read()["gpus"][0]["passes"]["loaded"]
     assert first["exit"] == ROW_FAILED and "crashed: SIGSEGV" in first["reason"]
     node.check_sound(range(2))
+
+
+def test_doctor_finds_the_worn_gpu_of_a_node(tmp_path):
+    node = Node(tmp_path, ["seed=1", "seed=2,remaps=2"])
+    assert node.run("--filter", "^relu/naive/fp32/", "--budget", "2").returncode == OK
+    done = ridgebench("doctor", "--worn", node.folder, "--json")
+    findings = strict_json(done.stdout)["findings"]
+    assert done.returncode == ROW_FAILED and [(one["code"], one["device"]) for one in findings] == [("worn_severely", "sim:1")] * 2, "in both passes"
