@@ -22,6 +22,7 @@ class _Point:
 
     limit_w: float
     flops_per_s: float
+    rates: tuple[float, float]  # FLOP/s, 95 %
     power_w: float
     flops_per_joule: float  # by the energy of the samples
     error: float  # half of its 95 % interval, as a share: that of the power
@@ -33,6 +34,15 @@ class _Point:
 
 
 @dataclass(frozen=True)
+class Range:
+    """The limits within the intervals; None where that of the runs may lie beyond all limits that were tried."""
+
+    low_w: Optional[float]
+    high_w: Optional[float]
+    beyond: Optional[str]  # "below" or "above": the limit that was found is the last one on this side
+
+
+@dataclass(frozen=True)
 class Curve:
     """A row over power limits, from the lowest on."""
 
@@ -41,21 +51,38 @@ class Curve:
 
     @property
     def best(self) -> _Point:
-        """The point with the most FLOP per joule: the knee."""
+        """The point with the most FLOP per joule: the knee, if limits on both sides of it were tried."""
         return max(self.points, key=lambda point: point.flops_per_joule)
 
     @property
-    def near_best(self) -> tuple[float, float]:
-        """The lowest and the highest limit whose interval reaches that of the best point."""
+    def near_best(self) -> Range:
+        """The limits whose interval reaches that of the best point."""
         least = self.best.interval[0]
         limits = [point.limit_w for point in self.points if point.interval[1] >= least]
-        return min(limits), max(limits)
+        return self._range(self.best, min(limits), max(limits))
+
+    @property
+    def fastest(self) -> _Point:
+        return max(self.points, key=lambda point: point.flops_per_s)
 
     @property
     def keeps(self) -> _Point:
         """The lowest limit that keeps KEPT of the highest rate."""
-        most = max(point.flops_per_s for point in self.points)
-        return next(point for point in self.points if point.flops_per_s >= KEPT * most)
+        return next(point for point in self.points if point.flops_per_s >= KEPT * self.fastest.flops_per_s)
+
+    @property
+    def near_keeps(self) -> Range:
+        """From the lowest limit that may keep KEPT of the highest rate, by the intervals of both, to the lowest that certainly does."""
+        low, high = self.fastest.rates
+        may = next(point for point in self.points if point.rates[1] >= KEPT * low)
+        does = next(point for point in self.points if point is self.fastest or point.rates[0] >= KEPT * high)
+        return self._range(self.keeps, may.limit_w, does.limit_w, up=False)
+
+    def _range(self, found: _Point, low: float, high: float, up: bool = True) -> Range:
+        """The range of a limit from `low` to `high`, which has no end where no limit beyond it was tried."""
+        lowest, highest = self.points[0].limit_w, self.points[-1].limit_w
+        beyond = "below" if found.limit_w == lowest else "above" if up and found.limit_w == highest else None
+        return Range(None if low == lowest else low, None if up and high == highest else high, beyond)
 
 
 def _limit_of(run: Run, device: str) -> float:
@@ -64,6 +91,11 @@ def _limit_of(run: Run, device: str) -> float:
     if type(limit) not in (int, float) or not limit > 0:
         raise CommandError(f"{clean(str(run.folder))}: {device} has no power limit; allowed: runs of a GPU whose driver reports it")
     return float(limit)
+
+
+def _rate(row: Row, time_s: Optional[float]) -> float:
+    """FLOP/s at an end of the interval of the time; by the median without one."""
+    return row.flops / time_s if time_s else row.flops_per_s or 0.0
 
 
 def _point_of(row: Row, limit_w: float) -> Optional[_Point]:
@@ -78,7 +110,8 @@ def _point_of(row: Row, limit_w: float) -> Optional[_Point]:
     if abs(joules - right) > _DOUBTED * right:
         raise CommandError(f"{clean(row.id)}: energy_per_flop_j is {joules:g}, but power_w and the rate give {right:g}; allowed: a "
                            f"difference of up to {_DOUBTED:.0%}", ROW_FAILED)
-    return _Point(limit_w, row.flops_per_s, power, 1 / joules, _NORMAL * (row.reading("power_error_w") or 0.0) / power)
+    rates = _rate(row, row.time_ci_high_s), _rate(row, row.time_ci_low_s)
+    return _Point(limit_w, row.flops_per_s, rates, power, 1 / joules, _NORMAL * (row.reading("power_error_w") or 0.0) / power)
 
 
 def _require_comparable(runs: list[Run]) -> list[str]:

@@ -12,7 +12,7 @@ from ridgebench.base.text import clean
 from ridgebench.base.units import digits, percent, rate
 
 from .consistent import load
-from .power_limits import KEPT, Curve, curves
+from .power_limits import KEPT, Curve, Range, curves
 
 _PROGRAM = "roofline-energy"
 
@@ -26,24 +26,48 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _json_of(curve: Curve) -> dict[str, Any]:
-    low, high = curve.near_best
-    points = [{"power_limit_w": p.limit_w, "flops_per_s": p.flops_per_s, "power_w": p.power_w, "flops_per_joule": p.flops_per_joule,
-               "flops_per_joule_ci_low": p.interval[0], "flops_per_joule_ci_high": p.interval[1]} for p in curve.points]
-    return {"id": curve.name, "knee_w": curve.best.limit_w, "knee_ci_low_w": low, "knee_ci_high_w": high,
-            "keeps_speed_w": curve.keeps.limit_w, "points": points}
+    knee, keeps = curve.near_best, curve.near_keeps
+    points = [{"power_limit_w": p.limit_w, "flops_per_s": p.flops_per_s, "flops_per_s_ci_low": p.rates[0], "flops_per_s_ci_high": p.rates[1],
+               "power_w": p.power_w, "flops_per_joule": p.flops_per_joule, "flops_per_joule_ci_low": p.interval[0],
+               "flops_per_joule_ci_high": p.interval[1]} for p in curve.points]
+    return {"id": curve.name, "most_flops_per_joule_w": curve.best.limit_w,
+            "knee_w": None if knee.beyond else curve.best.limit_w, "knee_ci_low_w": knee.low_w, "knee_ci_high_w": knee.high_w,
+            "knee_may_lie": knee.beyond, "keeps_speed_w": curve.keeps.limit_w, "keeps_speed_ci_low_w": keeps.low_w,
+            "keeps_speed_ci_high_w": keeps.high_w, "keeps_speed_may_lie": keeps.beyond, "points": points}
+
+
+def _within(found: Range, limit_w: float) -> str:
+    """' (500 to 550 W within the intervals)'; empty if only the limit itself is within them, or limits beyond all that were tried."""
+    low, high = found.low_w, found.high_w
+    if low is high is None:
+        return " (all limits that were tried are within the intervals)"
+    if {low, high} <= {limit_w, None}:
+        return ""
+    shown = f"{low:g} to {high:g} W" if low and high else f"up to {high:g} W" if high else f"from {low:g} W on"
+    return f" ({shown} within the intervals)"
+
+
+def _knee_of(curve: Curve) -> str:
+    knee, limit_w = curve.near_best, curve.best.limit_w
+    end = {"below": "lowest", "above": "highest"}.get(knee.beyond or "")
+    beyond = f", the {end} limit that was tried: the knee may lie {knee.beyond} it" if end else ""
+    return f"most FLOP per joule: {limit_w:g} W{beyond}{_within(knee, limit_w)}"
+
+
+def _keeps_of(curve: Curve) -> str:
+    keeps, limit_w = curve.near_keeps, curve.keeps.limit_w
+    beyond = ", the lowest limit that was tried: a lower one may keep it, too" if keeps.beyond else ""
+    return f"{100 * KEPT:g} % of the highest rate: from {limit_w:g} W on{beyond}{_within(keeps, limit_w)}"
 
 
 def _lines_of(curve: Curve) -> list[str]:
     """The table of a row, and what it says."""
-    most = max(point.flops_per_s for point in curve.points)
+    most = curve.fastest.flops_per_s
     table = [["limit", "power", "rate", "of the highest", "FLOP per joule", "+-"]]
     for p in curve.points:
         table.append([f"{p.limit_w:g} W", f"{digits(p.power_w)} W", rate(p.flops_per_s, "FLOP/s"), f"{percent(p.flops_per_s / most)} %",
                       rate(p.flops_per_joule, "FLOP/J"), f"{100 * p.error:.2g} %"])  # fmt: skip
-    low, high = curve.near_best
-    near = f" ({low:g} to {high:g} W within the intervals)" if low < high else ""
-    return [clean(curve.name), *aligned(table, right=range(6)), f"most FLOP per joule: {curve.best.limit_w:g} W{near}",
-            f"{100 * KEPT:g} % of the highest rate: from {curve.keeps.limit_w:g} W on", ""]
+    return [clean(curve.name), *aligned(table, right=range(6)), _knee_of(curve), _keeps_of(curve), ""]
 
 
 def main(arguments: list[str]) -> int:

@@ -16,7 +16,8 @@ ROW = "matmul/cublas_tuned/bf16/m:8192/n:8192/k:8192/layout:nt/steady@cuda:0"
 LIMITS = {700: (680.0, 690.0, 1.0), 600: (660.0, 595.0, 1.0), 500: (600.0, 497.0, 1.0), 400: (420.0, 399.0, 1.0)}
 
 
-def run_at(folder: Path, limit: float, rate: float, power: float, error: float, **environment) -> Path:
+def run_at(folder: Path, limit: float, rate: float, power: float, error: float, interval: float = 0.0, **environment) -> Path:
+    """A run at a limit with one row: its rate in TFLOP/s with half of its 95 % interval as a share, its power, and the error of that."""
     shutil.copytree(H200, folder, ignore=shutil.ignore_patterns("figures", "*.md", "judged.json", "benchmark.json", "SHA256SUMS"))
     known = json.loads((folder / "environment.json").read_text())
     known["devices"][0]["power_limit_w"] = limit
@@ -27,7 +28,10 @@ def run_at(folder: Path, limit: float, rate: float, power: float, error: float, 
         if record["id"] == ROW:
             faster = rate * 1e12 / record["flops_per_s"]
             record["samples_s"] = [sample / faster for sample in record["samples_s"]]
-            record |= {key: record[key] / faster for key in ("time_median_s", "time_ci_low_s", "time_ci_high_s")}
+            record["time_median_s"] /= faster
+            ends = [record["time_median_s"] / (1 + share) for share in (interval, -interval)]
+            record |= {"time_ci_low_s": ends[0], "time_ci_high_s": ends[1]}
+            record["samples_s"] += ends
             record |= {key: record[key] * faster for key in ("flops_per_s", "bytes_per_s")}
             record["telemetry"]["window"] |= {"power_w": power, "power_error_w": error, "energy_per_flop_j": power / (rate * 1e12)}
             lines.append(json.dumps(record))
@@ -65,7 +69,45 @@ def test_the_knee_is_the_limit_with_the_most_flop_per_joule(folders, capsys):
     assert knee["flops_per_joule"] == pytest.approx(600e12 / 497)
     error = 1.96 / 497
     assert knee["flops_per_joule_ci_low"] == pytest.approx(600e12 / 497 * (1 - error))
-    assert (row["knee_ci_low_w"], row["knee_ci_high_w"]) == (500, 500)
+    assert (row["knee_ci_low_w"], row["knee_ci_high_w"], row["knee_may_lie"]) == (500, 500, None)
+    assert row["most_flops_per_joule_w"] == 500
+
+
+@pytest.mark.parametrize(("limits", "side", "end"), [((500, 600, 700), "below", "lowest"), ((400, 500), "above", "highest")])
+def test_the_limit_at_an_end_of_those_tried_is_no_knee(folders, capsys, limits, side, end):
+    import jsonschema
+
+    words = [folder for folder, limit in zip(folders, LIMITS) if limit in limits]
+    found = answer(capsys, *words)
+    jsonschema.validate(found, schema_of("roofline_energy"))
+    (row,) = found["rows"]
+    assert (row["knee_w"], row["most_flops_per_joule_w"], row["knee_may_lie"]) == (None, 500, side)
+    assert (row["knee_ci_low_w"], row["knee_ci_high_w"]) == ((None, 500) if side == "below" else (500, None))
+    assert main(["roofline-energy", *words]) == 0
+    assert f"most FLOP per joule: 500 W, the {end} limit that was tried: the knee may lie {side} it\n" in capsys.readouterr().out
+
+
+def test_an_interval_that_reaches_the_lowest_limit_has_no_end_there(folders, capsys, tmp_path):
+    near = run_at(tmp_path / "near", 380, 450.0, 379.0, 8.0)  # 1.187 TFLOP a joule +- 4.1 %
+    (row,) = answer(capsys, *folders, str(near))["rows"]
+    assert (row["knee_w"], row["knee_ci_low_w"], row["knee_ci_high_w"], row["knee_may_lie"]) == (500, None, 500, None)
+
+
+def test_the_limit_that_keeps_the_speed_has_an_interval(folders, capsys, tmp_path):
+    """95 % of 680 TFLOP/s are 646: a rate of 640 +- 4 % may be more, and one of 661 +- 3 % may be less."""
+    near = run_at(tmp_path / "near", 550, 640.0, 540.0, 1.0, interval=0.04)
+    wide = run_at(tmp_path / "wide", 600, 661.0, 595.0, 1.0, interval=0.03)
+    (row,) = answer(capsys, *folders, str(near), str(wide))["rows"]
+    assert (row["keeps_speed_w"], row["keeps_speed_ci_low_w"], row["keeps_speed_ci_high_w"]) == (600, 550, 700)
+    assert main(["roofline-energy", *folders, str(near), str(wide)]) == 0
+    assert "95 % of the highest rate: from 600 W on (550 to 700 W within the intervals)\n" in capsys.readouterr().out
+
+
+def test_the_lowest_limit_that_keeps_the_speed_may_not_be_the_last(folders, capsys):
+    (row,) = answer(capsys, *folders[:2])["rows"]
+    assert (row["keeps_speed_w"], row["keeps_speed_ci_low_w"], row["keeps_speed_may_lie"]) == (600, None, "below")
+    assert main(["roofline-energy", *folders[:2]]) == 0
+    assert "95 % of the highest rate: from 600 W on, the lowest limit that was tried: a lower one may keep it, too\n" in capsys.readouterr().out
 
 
 def test_limits_within_the_intervals_are_named(folders, capsys, tmp_path):
