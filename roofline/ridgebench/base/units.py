@@ -1,6 +1,6 @@
 """Numbers as text: three digits, SI prefixes."""
 
-from math import log10
+from math import floor, log10
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -55,11 +55,12 @@ def superscript(number: int) -> str:
 
 
 def tick(value: float) -> str:
-    """A power of ten as a plain number, 0.001 to 1,000; smaller ones as 10⁻⁶."""
+    """A power of ten, or a digit of one, as a plain number, 0.001 to 1,000; smaller ones as 10⁻⁶ or 2·10⁻⁶."""
     if value >= 1:
         return f"{value:,.0f}"
-    power = round(log10(value))
-    return f"{value:.3g}" if power >= -3 else f"10{superscript(power)}"
+    power = floor(log10(value) + 1e-9)
+    digit = round(value / 10.0**power)
+    return f"{value:.3g}" if power >= -3 else f"{f'{digit}·' if digit > 1 else ''}10{superscript(power)}"
 
 
 def enumerate_words(words: list[str]) -> str:

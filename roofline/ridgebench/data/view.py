@@ -46,6 +46,11 @@ class View:
         """The rows that another tool measured. No finding rests on them."""
         return [row for row in self.selected if row.external]
 
+    @property
+    def before(self) -> dict[str, Any]:
+        """Readings of the device before the first row, when the run had no kernel on it."""
+        return ((self.environment.get("state") or {}).get("before") or {}).get(self.device["name"]) or {}
+
     @cached_property
     def verified_ceilings(self) -> list[Row]:
         return [row for row in self.rows if row.role == "ceiling" and row.status == "ok"]

@@ -46,10 +46,9 @@ def _power_line(row: Row) -> tuple[str, ...]:
 
 def _idle_line(view: View) -> tuple[str, ...]:
     """Readings of the device before the first row, when no kernel ran."""
-    before = ((view.environment.get("state") or {}).get("before") or {}).get(view.device["name"]) or {}
-    clock, power = before.get("sm_clock_hz"), before.get("power_w")
+    clock, power = view.before.get("sm_clock_hz"), view.before.get("power_w")
     held = (f"{clock / 1e9:.3f} GHz" if clock else "", "", f"{digits(power)} W" if power else "")
-    return ("idle, before the run", "", "", "", *held, _temperature(before.get("temperature_c")), "", "")
+    return ("idle, before the run", "", "", "", *held, _temperature(view.before.get("temperature_c")), "", "")
 
 
 def clock_and_power(view: View) -> str:

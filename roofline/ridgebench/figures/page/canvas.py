@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ridgebench.base import units
-from ridgebench.figures.scene.axes import Frame, Limits, decade_in, decades, filled
+from ridgebench.figures.scene.axes import Frame, Limits, decade_in, ticks, filled
 from ridgebench.figures.scene.roofline import Line
 
 from . import labels
@@ -54,7 +54,7 @@ class Canvas(Frame):
 
 
 def style_axis(axis: Axis, limits: Limits, most: int) -> None:
-    axis.set_major_locator(FixedLocator([10.0**power for power in decades(limits, most)]))
+    axis.set_major_locator(FixedLocator(ticks(limits, most)))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: units.tick(value)))
     axis.set_tick_params(labelsize=NORMAL, length=3)

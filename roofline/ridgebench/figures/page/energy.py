@@ -32,14 +32,21 @@ _GIGA = 1e9
 _LEAST_RATIO = 2.0  # room around the points
 _LONGEST_NAME = "pJ a FLOP: 0.444 fp8_e5m2, 0.451 fp8_e4m3"
 _NAME = 0.06  # of the axes' height: the name of a line
+_MEMORY = "main memory"
 
 
 @dataclass(frozen=True)
 class _Line:
-    """The energy of a ceiling: joules of a FLOP in a format, or of a byte of main memory."""
+    """The energy of a ceiling: joules of a FLOP in a format, or of a byte of main memory or of a level of cache."""
 
     format: Optional[str]  # None: a byte
     joules: float
+    level: Optional[int] = None  # of a byte: None is main memory
+
+    @property
+    def place(self) -> str:
+        """Where a byte comes from."""
+        return f"L{self.level}" if self.level else _MEMORY
 
 
 def joules_per_flop(row: Row) -> Optional[float]:
@@ -58,16 +65,34 @@ def placed(view: View) -> list[Row]:
 
 
 def lines(view: View) -> list[_Line]:
-    """The least energy of a FLOP in each format and of a byte, among the ceilings that judge kernels."""
+    """The least energy of a FLOP in each format, and of a byte of main memory and of each cache, among the ceilings that judge kernels."""
     flops: dict[str, float] = {}
-    of_bytes = []
+    of_bytes: dict[Optional[int], float] = {}
     for row in view.ceilings:
         if row.engine == "memory":
-            of_bytes += [found] if (found := _joules_per_byte(row)) else []
+            if found := _joules_per_byte(row):
+                of_bytes[row.level] = min(found, of_bytes.get(row.level, found))
         elif found := joules_per_flop(row):
             flops[row.format] = min(found, flops.get(row.format, found))
     shown = [_Line(name, flops[name]) for name in ordered(set(flops), ORDER)]
-    return shown + ([_Line(None, min(of_bytes))] if of_bytes else [])
+    return shown + [_Line(None, of_bytes[level], level) for level in sorted(of_bytes, key=lambda level: level or inf)]
+
+
+def of_memory(known: list[_Line]) -> Optional[_Line]:
+    """The line of a byte of main memory."""
+    return next((one for one in known if not one.format and not one.level), None)
+
+
+def notes(view: View, known: list[_Line]) -> list[str]:
+    """The energy of a byte of each level, and the power without a kernel; what the run did not record is named."""
+    levels = [one for one in known if not one.format]
+    missing = {row.level for row in view.ceilings if row.engine == "memory"} - {one.level for one in levels}
+    places = [_Line(None, 0.0, level).place for level in sorted(missing, key=lambda level: level or inf)]
+    parts = [f"A byte takes {enumerate_words([f'{digits(_PICO * one.joules)} pJ in {one.place}' for one in levels])}"] if levels else []
+    parts += [f"energy of a byte not recorded: {', '.join(places)}"] if places else []
+    watts = view.before.get("power_w")
+    text = "; ".join([*parts, f"idle before the run: {digits(watts)} W" if watts else "idle power not recorded"])
+    return [text[0].upper() + text[1:]]
 
 
 def title(view: View, known: list[_Line]) -> str:
@@ -75,7 +100,8 @@ def title(view: View, known: list[_Line]) -> str:
 
     Without them the kernel with the least energy is named: its FLOPs include the bytes that it moves.
     """
-    byte = next((f"; a byte of main memory {digits(_PICO * one.joules)} pJ" for one in known if not one.format), "")
+    memory = of_memory(known)
+    byte = f"; a byte of {_MEMORY} {digits(_PICO * memory.joules)} pJ" if memory else ""
     flops = sorted((one for one in known if one.format), key=lambda one: one.joules)
     if not flops:
         best = min(placed(view), key=lambda row: joules_per_flop(row) or inf)
@@ -85,7 +111,7 @@ def title(view: View, known: list[_Line]) -> str:
 
 
 def _draw_lines(axes: Axes, known: list[_Line], theme: Theme) -> None:
-    """Draws what the ceilings spend: level lines of formats, named at the left, and the rising line of a byte."""
+    """Draws what the ceilings spend: level lines of formats, named at the left, and the rising lines of a byte."""
     for one in known:
         if one.format is None:
             _draw_byte(axes, one, theme)
@@ -95,13 +121,19 @@ def _draw_lines(axes: Axes, known: list[_Line], theme: Theme) -> None:
 
 
 def _draw_byte(axes: Axes, one: _Line, theme: Theme) -> None:
-    """A line that rises with intensity, named in the middle of its part within the axes."""
+    """A line that rises with intensity, named in the middle of its part within the axes; that of a cache is lighter."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    axes.plot((left, right), [x / one.joules / _GIGA for x in (left, right)], color=theme.muted, linewidth=1.6)
     ends = max(left, low * one.joules * _GIGA), min(right, high * one.joules * _GIGA)
+    if ends[0] >= ends[1]:
+        return
+    axes.plot((left, right), [x / one.joules / _GIGA for x in (left, right)], color=theme.muted, linewidth=0.8 if one.level else 1.6)
     at = (ends[0] * ends[1]) ** 0.5
-    axes.annotate(f"pJ a byte: {digits(_PICO * one.joules)}", (at, at / one.joules / _GIGA), (8, -4), textcoords="offset points",
-                  size=SMALL, va="top", color=theme.muted)  # fmt: skip
+    text = f"pJ a byte: {digits(_PICO * one.joules)}"
+    if one.level:  # above its line, away from the rows of kernels
+        text, away, sides = f"{text} {one.place}", (-8, 4), {"ha": "right", "va": "bottom"}
+    else:
+        away, sides = (8, -4), {"ha": "left", "va": "top"}
+    axes.annotate(text, (at, at / one.joules / _GIGA), away, textcoords="offset points", size=SMALL, color=theme.muted, **sides)
 
 
 def _name_lines(axes: Axes, levels: list[_Line], theme: Theme) -> None:
@@ -121,7 +153,7 @@ def _name_lines(axes: Axes, levels: list[_Line], theme: Theme) -> None:
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
     rows, known = placed(view), lines(view)
-    top = header(page, view, unfinished_title(view, "energy of a FLOP") or title(view, known), [storage_note(view)], theme)
+    top = header(page, view, unfinished_title(view, "energy of a FLOP") or title(view, known), [storage_note(view), *notes(view, known)], theme)
     draw_shapes(page, view, view.operations, theme, top - 0.05, fills=False)
     top = grid.draw_legend(page, view, theme, top - 0.27, [])
     place = {row.id: (row.intensity_flop_per_byte, 1 / joules_per_flop(row) / _GIGA) for row in rows}

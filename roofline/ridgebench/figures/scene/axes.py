@@ -26,6 +26,16 @@ def decades(limits: Limits, most: float = inf, step: int = 1) -> list[int]:
     return [power for power in range(first, last + 1) if power % step == 0]
 
 
+def ticks(limits: Limits, most: float = inf) -> list[float]:
+    """The numbers at an axis: its decades; in a span with fewer than two of them also 2 and 5 of each, or every digit."""
+    found = [10.0**power for power in decades(limits, most)]
+    powers = range(floor(limits[0]), ceil(limits[1]))
+    for steps in ((1, 2, 5), range(1, 10)):
+        if len(found) < 2:
+            found = [step * 10.0**power for power in powers for step in steps if limits[0] <= log10(step) + power <= limits[1]]
+    return found
+
+
 def decade_in(limits: tuple[Limits, Limits], width: float, height: float) -> float:
     """The length of a decade with which both axes have room in width x height."""
     (x_low, x_high), (y_low, y_high) = limits

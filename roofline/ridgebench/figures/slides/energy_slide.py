@@ -17,7 +17,8 @@ def slides(deck: Deck) -> list[Slide]:
     flops = sorted((line.joules, line.format) for line in known if line.format)
     if deck.view is None or not flops:
         return []
-    byte = next((line.joules for line in known if not line.format), None)
+    memory, watts = energy.of_memory(known), deck.view.before.get("power_w")
+    byte = memory.joules if memory else None
     joules, name = next((one for one in flops if one[1] == deck.scene.format), flops[0])
     words = f"A FLOP of the ceilings takes {digits(_PICO * joules)} pJ of the whole board in {name}."
     worth = f"A byte of memory takes the joules of {digits(byte / joules)} FLOPs in {name}" if byte else ""
@@ -35,7 +36,8 @@ def slides(deck: Deck) -> list[Slide]:
     claim = worth or f"A FLOP takes {digits(_PICO * joules)} pJ in {name}"
     title = "Joules of a FLOP in each format" if deck.scene.every_doubt else claim
     lines = [f"{format_}: {digits(_PICO * spent)} pJ a FLOP, {digits(1e-12 / spent)} TFLOP a joule" for spent, format_ in flops]
-    lines += [f"a byte of main memory: {digits(_PICO * byte)} pJ"] if byte else []
+    lines += [f"a byte of {line.place}: {digits(_PICO * line.joules)} pJ" for line in known if not line.format]
+    lines += [f"idle before the run: {digits(watts)} W" if watts else "idle power not recorded"]
     say = " ".join(filter(None, (words, more, f"The run recorded {counted(len(flops), 'format')}.",
                                "The power is the whole board's, idle power included.")))
     return [Slide("energy", title, say, lines, deck.command, 4, draw, axes=False, measured=True,

@@ -34,11 +34,12 @@ def slides_of(view: View) -> list[deck.Slide]:
 def test_the_slide_has_the_joules_of_each_format(whole):
     (slide,) = slides_of(whole)
     assert slide.title == "A FLOP takes 0.823 pJ in bf16" and slide.command == "ridgebench slides RUN"
-    assert slide.numbers[0] == "fp8_e5m2: 0.444 pJ a FLOP, 2.25 TFLOP a joule" and len(slide.numbers) == 5
+    assert slide.numbers[0] == "fp8_e5m2: 0.444 pJ a FLOP, 2.25 TFLOP a joule" and len(slide.numbers) == 6
+    assert slide.numbers[-1] == "idle before the run: 125 W"
 
 
 def with_byte(view: View) -> View:
-    copy = next(row for row in view.ceilings if row.engine == "memory")
+    copy = next(row for row in view.ceilings if row.saturates == "memory")
     known = replace(copy, telemetry={"window": {"energy_per_launch_j": 1.6e-10 * copy.bytes}})
     return replace(view, rows=[known if row is copy else row for row in view.rows])
 
@@ -46,7 +47,15 @@ def with_byte(view: View) -> View:
 def test_a_byte_is_worth_flops(whole):
     (slide,) = slides_of(with_byte(whole))
     assert slide.title == "A byte of memory takes the joules of 194 FLOPs in bf16"
-    assert slide.numbers[-1] == "a byte of main memory: 160 pJ"
+    assert slide.numbers[-2] == "a byte of main memory: 160 pJ"
+
+
+def test_a_byte_of_a_cache_is_a_number_and_no_claim(whole):
+    read = next(row for row in whole.ceilings if row.level == 2)
+    known = replace(read, telemetry={"window": {"energy_per_launch_j": 1.6e-11 * read.bytes}})
+    (slide,) = slides_of(replace(whole, rows=[known if row is read else row for row in whole.rows], environment=whole.environment | {"state": None}))
+    assert slide.title == "A FLOP takes 0.823 pJ in bf16"
+    assert slide.numbers[-2:] == ["a byte of L2: 16 pJ", "idle power not recorded"]
 
 
 def test_a_run_that_did_not_end_claims_nothing(cut):
