@@ -8,7 +8,6 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/nullable.hpp"
-#include "roofline/plan/collectives.hpp"
 #include "roofline/plan/network.hpp"
 #include "roofline/plan/state.hpp"
 #include "roofline/prediction.hpp"
@@ -254,22 +253,33 @@ class Predictor {
     if (phase == Phase::decode) {
       reply["attention_achieved_s"] = nullable(attention_achieved_s({batch, question_.context}));
     }
-    add_communication(reply, tokens);
+    add_communication(reply, phase, batch, tokens);
     add_memory(reply, phase, batch);
     return reply;
   }
 
-  // A rank sends its part of the sums of the residual stream; null without ranks.
-  void add_communication(ordered_json& reply, std::int64_t tokens) const {
+  // What a rank sends in a phase; null without ranks. Both phases compute the logits of one token
+  // of each sequence.
+  void add_communication(ordered_json& reply, Phase phase, std::int64_t batch,
+                         std::int64_t tokens) const {
     reply["communication_bytes"] = nullptr;
     reply["link_time_s"] = nullptr;
-    if (question_.ranks == 1) return;
-    const double stream = static_cast<double>(tokens) * static_cast<double>(model_.width) *
-                          info(cache_format_).storage_bytes;
-    const double sent = sums_in_forward_pass(model_) *
-                        sent_by_a_rank("all-reduce", stream, static_cast<double>(question_.ranks));
+    reply["communication"] = nullptr;
+    if (question_.ranks == 1 || phase == Phase::training) return;
+    const auto exchanges =
+        exchanges_of_inference(model_, question_.ranks, static_cast<double>(tokens),
+                               static_cast<double>(batch), info(cache_format_).storage_bytes);
+    const double sent = sent_bytes(exchanges, question_.ranks);
     reply["communication_bytes"] = sent;
     if (question_.link) reply["link_time_s"] = sent / question_.link->bytes_per_s;
+    reply["communication"] = ordered_json::array();
+    for (const Exchange& one : exchanges) {
+      reply["communication"].push_back({{"name", one.what},
+                                        {"collective", one.collective},
+                                        {"times", one.times},
+                                        {"message_bytes", one.message_bytes},
+                                        {"bytes", one.sent_bytes(question_.ranks)}});
+    }
   }
 
   // Inference holds the weights and the cache, training its state and the activations.

@@ -42,8 +42,10 @@ using AchievedTime = std::function<std::optional<double>(std::string_view operat
 // It also has the work of step_work.hpp and the optimizer's step of plan/state.hpp, and it fits if
 // the state and the activations of plan_fits do. With ranks, work, times and memory are those of
 // one rank, whose part of the model is that of tensor_parallel.hpp, and communication_bytes is what
-// it sends in a phase. Attention has the output format of the products, and so have keys and values
-// without `cache`. Throws UsageError for sizes out of range, or if the device lacks a rate.
+// it sends in a phase, of which `communication` has the collectives: {name, collective, times,
+// message_bytes of one, bytes that the rank sends in all}. Attention has the output format of the
+// products, and so have keys and values without `cache`. Throws UsageError for sizes out of range,
+// or if the device lacks a rate.
 nlohmann::ordered_json predict_transformer(const Operation& matmul, const Transformer& model,
                                            const TransformerQuestion& question, const Roofs& roofs,
                                            const AchievedTime& achieved);

@@ -43,6 +43,16 @@ void add_phase_notes(const Transformer& model, const NoteFacts& facts,
   notes.emplace_back("what fits counts weights and KV cache, without activations");
 }
 
+void add_rank_notes(const Transformer& model, std::vector<std::string>& notes) {
+  double collectives = 0;
+  for (const Exchange& one : exchanges_of_inference(model, 1, 0, 0, 0)) collectives += one.times;
+  notes.push_back(fmt::format(
+      "FLOPs, bytes, times and memory are those of one rank; its time on the link comes after that "
+      "of the products, unless the two overlap; the latency of the link, which each of {:g} "
+      "collectives takes, is not counted",
+      collectives));
+}
+
 void add_attention_notes(const Transformer& model, std::vector<std::string>& notes) {
   for (const Attention& a : model.attentions) {
     if (a.window == 0) continue;
@@ -91,13 +101,7 @@ std::vector<std::string> prediction_notes(const Transformer& model, const NoteFa
         "it can");
   }
   add_phase_notes(model, facts, notes);
-  if (facts.question.ranks > 1) {
-    notes.push_back(fmt::format(
-        "FLOPs, bytes, times and memory are those of one rank; its time on the link comes after "
-        "that of the products, unless the two overlap; the latency of the link, which each of {:g} "
-        "sums takes, is not counted",
-        sums_in_forward_pass(model)));
-  }
+  if (facts.question.ranks > 1) add_rank_notes(model, notes);
   if (facts.missing_peak) notes.push_back(*facts.missing_peak);
   if (facts.launch_floor_s) {
     notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",

@@ -5,9 +5,12 @@
 #include <string_view>
 
 #include "kernels/common/error.hpp"
+#include "roofline/plan/collectives.hpp"
 
 namespace ridgebench {
 namespace {
+
+constexpr std::string_view kAllReduce = "all-reduce";
 
 // The ranks, and the option that states them.
 struct Ranks {
@@ -54,8 +57,36 @@ Transformer shard_of(const Transformer& model, std::int64_t ranks, std::string_v
   return shard;
 }
 
-double sums_in_forward_pass(const Transformer& model) {
-  return 2 * static_cast<double>(model.layers);
+double Exchange::sent_bytes(std::int64_t ranks) const {
+  return times * sent_by_a_rank(collective, message_bytes, static_cast<double>(ranks));
+}
+
+std::vector<Exchange> exchanges_of_inference(const Transformer& shard, std::int64_t ranks,
+                                             double tokens, double rows, double element_bytes) {
+  constexpr double kSumsOfLayer = 2;
+  const double stream = tokens * static_cast<double>(shard.width) * element_bytes;
+  const double logits = rows * static_cast<double>(shard.vocabulary * ranks) * element_bytes;
+  return {{"layers", kAllReduce, kSumsOfLayer * static_cast<double>(shard.layers), stream},
+          {"embedding", kAllReduce, 1, stream},
+          {"logits", "all-gather", 1, logits}};
+}
+
+std::vector<Exchange> exchanges_of_training(const Transformer& shard, double tokens,
+                                            double element_bytes) {
+  constexpr double kSumsOfLayer = 4;
+  constexpr double kSumsOfLoss = 3;
+  constexpr double kLossBytes = 4;
+  const double stream = tokens * static_cast<double>(shard.width) * element_bytes;
+  return {{"layers", kAllReduce, kSumsOfLayer * static_cast<double>(shard.layers), stream},
+          {"embedding", kAllReduce, 1, stream},
+          {"head's input", kAllReduce, 1, stream},
+          {"loss", kAllReduce, kSumsOfLoss, tokens * kLossBytes}};
+}
+
+double sent_bytes(const std::vector<Exchange>& exchanges, std::int64_t ranks) {
+  double sum = 0;
+  for (const Exchange& one : exchanges) sum += one.sent_bytes(ranks);
+  return sum;
 }
 
 }  // namespace ridgebench

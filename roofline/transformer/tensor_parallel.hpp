@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "roofline/transformer/transformer.hpp"
 
@@ -16,8 +17,33 @@ namespace ridgebench {
 // width of a network, and for layers that are no plain attention or networks.
 Transformer shard_of(const Transformer& model, std::int64_t ranks, std::string_view option);
 
-// Sums over all ranks of the residual stream in a forward pass: after each attention, and after
-// each network.
-double sums_in_forward_pass(const Transformer& model);
+// A collective of collectives.hpp in which all ranks take part.
+struct Exchange {
+  std::string_view what;
+  std::string_view collective;
+  double times;
+  double message_bytes;  // of one of them
+
+  [[nodiscard]] double sent_bytes(std::int64_t ranks) const;  // by a rank, in all of them
+};
+
+// What the ranks exchange in a pass, by the scheme of Megatron-LM (Shoeybi et al., section 3).
+// `shard` is that of one rank, the residual stream has `element_bytes`. An all-reduce sums the
+// stream after each attention, after each network, and after the look-up in the embedding, of which
+// each rank has a part of the vocabulary. An all-gather collects the logits of `rows` tokens, each
+// a row over the filled-up vocabulary, in the format of the stream.
+std::vector<Exchange> exchanges_of_inference(const Transformer& shard, std::int64_t ranks,
+                                             double tokens, double rows, double element_bytes);
+
+// The same for forward and backward pass: four sums a layer, one of the embedding and one of the
+// gradient of the head's input. Logits stay where they are: cross entropy sums three fp32 numbers a
+// token, the largest logit, that of the label and the sum of exponentials
+// (Megatron-LM, core/tensor_parallel/cross_entropy.py). With sequence parallelism a sum is a
+// reduce-scatter and an all-gather, which send as much.
+std::vector<Exchange> exchanges_of_training(const Transformer& shard, double tokens,
+                                            double element_bytes);
+
+// The sums over `exchanges` of the bytes that a rank sends.
+double sent_bytes(const std::vector<Exchange>& exchanges, std::int64_t ranks);
 
 }  // namespace ridgebench

@@ -115,7 +115,12 @@ Texts links_of(const ordered_json& phase) {
   if (!phase["link_time_s"].is_null()) {
     sent += fmt::format(", which takes {} on the link", in_unit(phase["link_time_s"], "s"));
   }
-  return {sent};
+  Texts parts;
+  for (const ordered_json& one : phase["communication"]) {
+    parts.push_back(
+        fmt::format("{} {}", one["name"].get<std::string>(), in_unit(one["bytes"], "B")));
+  }
+  return {fmt::format("{}: {}", sent, fmt::join(parts, ", "))};
 }
 
 Texts facts_of(const ordered_json& answer) {

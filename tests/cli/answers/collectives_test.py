@@ -61,18 +61,20 @@ def test_zero_and_fits_have_the_time_of_their_link():
     assert "sent per step      link\n" in text
 
 
-def test_a_rank_of_tensor_parallelism_sends_two_sums_a_layer():
+def test_a_rank_of_tensor_parallelism_sends_sums_the_embedding_and_the_logits():
     reply = answer("predict", "model", "llama-3-70b", "--on", "h100-sxm", "--batch", "16", "--tensor-parallel", "8", "--link", "nvlink4")
     whole = answer("predict", "model", "llama-3-70b", "--on", "h100-sxm", "--batch", "16")
     assert (reply["ranks"], reply["link"], whole["ranks"], whole["link"]) == (8, "nvlink4", 1, None)
     assert reply["parameters"] == whole["parameters"] and reply["weights_bytes"] == whole["weights_bytes"] / 8
     for one, all_of_it in zip(reply["phases"], whole["phases"]):
-        assert one["communication_bytes"] == 80 * 2 * 2 * one["tokens"] * 8192 * 2 * 7 / 8
+        stream, logits = one["tokens"] * 8192 * 2, one["batch"] * 128256 * 2
+        assert [part["bytes"] for part in one["communication"]] == [160 * 2 * stream * 7 / 8, 2 * stream * 7 / 8, logits * 7 / 8]
+        assert one["communication_bytes"] == (160 + 1) * 2 * stream * 7 / 8 + logits * 7 / 8
         assert one["link_time_s"] == pytest.approx(one["communication_bytes"] / NVLINK4)
         assert one["flops"] == pytest.approx(all_of_it["flops"] / 8)
         assert (one["fits"], all_of_it["fits"]) == (True, False)
-        assert all_of_it["communication_bytes"] is all_of_it["link_time_s"] is None
-    assert any("one rank" in note for note in reply["notes"])
+        assert all_of_it["communication_bytes"] is all_of_it["link_time_s"] is all_of_it["communication"] is None
+    assert any("one rank" in note and "each of 162 collectives" in note for note in reply["notes"])
 
 
 @pytest.mark.parametrize(("words", "part"), [

@@ -66,14 +66,36 @@ TEST(TensorParallel, RanksThatDivideNothingAreRefused) {
               ThrowsMessage<UsageError>(HasSubstr("has layers of another kind")));
 }
 
-TEST(TensorParallel, ARankSendsTwoSumsALayer) {
+TEST(TensorParallel, ARankSendsTwoSumsALayerTheEmbeddingAndTheLogits) {
   const Link link{"l", 100e9, "as given"};
   const nlohmann::ordered_json one = decode_of(llama(), 8, link);
-  const double stream = 16 * 4096 * 2;  // tokens x width in bf16
-  EXPECT_EQ(one.at("communication_bytes"), 32 * 2 * 2 * stream * 7 / 8);
-  EXPECT_EQ(one.at("link_time_s"), 32 * 2 * 2 * stream * 7 / 8 / 100e9);
+  const double stream = 16 * 4096 * 2;    // tokens x width in bf16
+  const double logits = 16 * 128256 * 2;  // tokens x vocabulary
+  const double sent = (32 * 2 + 1) * 2 * stream * 7 / 8 + logits * 7 / 8;
+  EXPECT_EQ(one.at("communication_bytes"), sent);
+  EXPECT_EQ(one.at("link_time_s"), sent / 100e9);
+  const nlohmann::ordered_json& parts = one.at("communication");
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0].at("times"), 64);
+  EXPECT_EQ(parts[1].at("bytes"), 2 * stream * 7 / 8);
+  EXPECT_EQ(parts[2].at("collective"), "all-gather");
+  EXPECT_EQ(parts[2].at("message_bytes"), logits);
   EXPECT_TRUE(decode_of(llama(), 8).at("link_time_s").is_null());
   EXPECT_TRUE(decode_of(llama(), 1).at("communication_bytes").is_null());
+  EXPECT_TRUE(decode_of(llama(), 1).at("communication").is_null());
+}
+
+TEST(TensorParallel, TheLogitsAreThoseOfTheFilledUpVocabulary) {
+  Transformer model = llama();
+  model.vocabulary = 1001;
+  EXPECT_EQ(decode_of(model, 8).at("communication")[2].at("message_bytes"), 16 * 1008 * 2);
+}
+
+TEST(TensorParallel, TrainingSumsGradientsAndThreeNumbersATokenOfTheLoss) {
+  const std::vector<Exchange> exchanges = exchanges_of_training(llama(), 16, 2);
+  const double stream = 16 * 4096 * 2;
+  EXPECT_EQ(sent_bytes(exchanges, 8), (32 * 4 + 2) * 2 * stream * 7 / 8 + 3 * 2 * 16 * 4.0 * 7 / 8);
+  EXPECT_EQ(sent_bytes(exchanges, 1), 0);
 }
 
 TEST(TensorParallel, RanksDivideFlopsAndMemory) {
