@@ -173,7 +173,7 @@ struct ActivationQuestion {
   bool pre_activations = false;  // keep the values before the nonlinearity too
   bool scores = false;           // attention that is not fused keeps its scores
   // The gradient of a layer's weights is a temporary in the first micro-batch, too: the step clears
-  // its gradients by zeros and adds to them, or the host holds them.
+  // its gradients by zeros and adds to them, or the host or several ranks hold them.
   bool adds_gradients = false;
   std::string checkpoint = "none";
   Format format = Format::bf16;
@@ -184,13 +184,14 @@ PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* dev
 // and the activations of its own batch. Plain layers are those of plan/step_memory.hpp, with the
 // input, gradients of outputs and temporaries at the peak of a step; a model has the activations of
 // plan_activations. With bf16-offload one gradient lives on the device until it has gone to the
-// host: that of a layer's weights, of a model that of its largest linear layer. With `timeline`,
-// which plain layers have, the answer has `timeline`, what lives in each phase of a step: {phase,
-// layer (null without), live {part: bytes}, bytes}. The answer has `parts` {name, letter, bytes,
-// ranks that share it}, whether the sum fits the memory that the device's name states
-// (memory_bytes, fits) and the memory that programs can use (usable_bytes, fits_usable; null if
-// unknown), and `changes`, each of which makes it fit: {change, bytes}. The model of `activations`
-// gives the parameters, unless the state has them.
+// host, and with several ranks from stage 2 on until they have summed it: that of a layer's
+// weights, of a model that of its largest linear layer. In stage 3 a rank also holds the gathered
+// parameters of that layer. With `timeline`, which plain layers have, the answer has `timeline`,
+// what lives in each phase of a step: {phase, layer (null without), live {part: bytes}, bytes}. The
+// answer has `parts` {name, letter, bytes, ranks that share it}, whether the sum fits the memory
+// that the device's name states (memory_bytes, fits) and the memory that programs can use
+// (usable_bytes, fits_usable; null if unknown), and `changes`, each of which makes it fit: {change,
+// bytes}. The model of `activations` gives the parameters, unless the state has them.
 struct FitsQuestion {
   StateQuestion state;
   ActivationQuestion activations;
@@ -205,9 +206,10 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device);
 // in a step. `batch` of the activations is that of all ranks. `ways` has a row for each stage of
 // ZeRO, whose ranks share the batch, for tensor parallelism with sequence parallelism (Shoeybi et
 // al., arXiv 1909.08053; Korthikanti et al., arXiv 2205.05198) and for a pipeline in the schedule
-// 1F1B (Narayanan et al., arXiv 2104.04473): state_bytes, activation_bytes, their sum bytes,
-// communication_bytes, link_time_s, idle_share (of a pipeline with m micro-batches and p ranks
-// (p - 1) / (m + p - 1)) and fits; null if unknown. A pipeline needs a layer for each rank.
+// 1F1B (Narayanan et al., arXiv 2104.04473): state_bytes, layer_bytes (of the largest layer, as in
+// plan_fits), activation_bytes, their sum bytes, communication_bytes, link_time_s, idle_share (of a
+// pipeline with m micro-batches and p ranks (p - 1) / (m + p - 1)) and fits; null if unknown. A
+// pipeline needs a layer for each rank.
 struct ParallelQuestion {
   StateQuestion state;
   ActivationQuestion activations;

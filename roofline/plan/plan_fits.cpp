@@ -29,7 +29,6 @@ double parameters_of(const FitsQuestion& question) {
 
 constexpr const char* kActivations = "activations";
 constexpr const char* kTemporaries = "gradients of outputs, temporaries";
-constexpr const char* kOnItsWay = "largest gradient, on its way to the host";
 constexpr double kMostBands = 1000;  // layers of a timeline
 
 struct Part {
@@ -39,31 +38,34 @@ struct Part {
   double ranks;  // that share it
 };
 
-// The elements of the largest gradient that the backward pass computes at once: the weights of one
-// linear layer, with all of its experts.
-double largest_gradient(const Transformer& model) {
-  double most = 0;
-  for (const Linear& linear : linear_layers(model)) {
-    most = std::max(most, linear.parameters() / static_cast<double>(linear.layers));
-  }
-  return most;
+// Plain layers have the gradient of a layer's weights among their temporaries: one that the host
+// holds, or that ranks shard, is a temporary until it has gone there.
+ActivationQuestion activations_of(const FitsQuestion& question) {
+  ActivationQuestion activations = question.activations;
+  activations.adds_gradients =
+      offloads(question.state) || Sharding{question.stage, question.ranks}.scatters_gradients();
+  return activations;
 }
 
 // Memory of one device. The question is checked.
 std::vector<Part> parts_of(const FitsQuestion& question) {
   const Sharding sharding{question.stage, question.ranks};
   const double parameters = parameters_of(question);
+  const std::vector<StatePart> state = state_parts(question.state);
   std::vector<Part> parts;
-  for (const StatePart& part : state_parts(question.state)) {
-    if (part.on_host && part.letter == 'G' && question.activations.model) {
-      const double elements = largest_gradient(*question.activations.model);
-      parts.push_back({kOnItsWay, part.letter, part.bytes * elements, 1});
-    }
+  for (const StatePart& part : state) {
     if (part.on_host) continue;
     const double ranks = sharding.of(part);
     parts.push_back({part.name, part.letter, part.bytes * parameters / ranks, ranks});
   }
-  const ActivationQuestion& activations = question.activations;
+  const ActivationQuestion activations = activations_of(question);
+  const double width = activations.width.value_or(0);
+  const double largest =
+      activations.model ? parameters_of_largest_layer(*activations.model) : width * width;
+  for (const LayerBuffer& buffer : layer_buffers(state, sharding)) {
+    if (buffer.letter == 'G' && !activations.model) continue;
+    parts.push_back({buffer.name, buffer.letter, buffer.bytes * largest, 1});
+  }
   if (activations.model) {
     const NetworkBytes network = network_bytes(activations, micro_batch_rows(activations));
     parts.push_back({kActivations, 'A', kept_bytes(network, activations.checkpoint).bytes, 1});
@@ -250,7 +252,9 @@ PlanAnswer timeline_of(const ActivationQuestion& question, const std::vector<Par
     double bytes = 0;
     for (const Part& part : parts) {
       double one = part.bytes;
-      if (part.name == kActivations) {
+      if (part.letter == kGathered) {
+        one = band.layer > 0 ? part.bytes : 0;
+      } else if (part.name == kActivations) {
         one = step.batch_bytes + band.outputs * step.u;
       } else if (part.name == kTemporaries) {
         one = band.gradients * step.u + (after_loss ? step.loss_bytes : 0) +
@@ -297,8 +301,6 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
   FitsQuestion question = asked;
   const double parameters = parameters_of(question);
   question.activations = checked(asked.activations);
-  // A gradient that the host holds is a temporary of the device until it has gone there.
-  question.activations.adds_gradients = offloads(question.state);
   const Sharding sharding = sharding_of(question.stage, question.ranks);
   const Capacity memory = capacity_of(&device, 1).value();
   if (question.timeline) check_timeline(question.activations);
@@ -329,8 +331,8 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
   }
   const bool fits = answer["fits"].get<bool>();
   answer["changes"] = fits ? PlanAnswer::array() : Changes(question, memory.bytes).found();
-  answer["terms"] = fits_terms(question.activations);
-  if (question.timeline) answer["timeline"] = timeline_of(question.activations, parts);
+  answer["terms"] = fits_terms(activations_of(question));
+  if (question.timeline) answer["timeline"] = timeline_of(activations_of(question), parts);
   answer["note"] = fits_note(question, answer["changes"], fits);
   return answer;
 }

@@ -9,12 +9,12 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/nullable.hpp"
-#include "roofline/plan/collectives.hpp"
 #include "roofline/plan/network.hpp"
 #include "roofline/plan/plan.hpp"
 #include "roofline/plan/plan_parts.hpp"
 #include "roofline/plan/state.hpp"
 #include "roofline/transformer/tensor_parallel.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
@@ -23,6 +23,7 @@ namespace {
 struct Way {
   std::string name;
   double state;
+  double buffers;  // of whole layers
   double activations;
   double sent;
   std::optional<double> idle = std::nullopt;
@@ -43,21 +44,25 @@ class Ways {
     own.batch = std::ceil(own.batch / question_.ranks);
     own.micro_batches = std::min(own.micro_batches, own.batch);
     return {fmt::format("ZeRO stage {:g}", stage),
-            parameters_ * bytes_on_all_ranks(parts_, sharding) / question_.ranks, kept(own),
+            parameters_ * bytes_on_all_ranks(parts_, sharding) / question_.ranks,
+            buffers_of(model_, sharding), kept(own),
             sent_in_a_step(parts_, sharding, parameters_, own.micro_batches)};
   }
 
-  // Every rank has some heads, and a part of each matrix and of each token's activations. The
-  // forward and the backward pass of attention and of the network each sum up outputs on all ranks:
-  // four times a layer, a reduce-scatter and an all-gather of tokens x width elements.
+  // Every rank has some heads, and a part of each matrix and of each token's activations.
   // Throws UsageError for ranks that cannot share the model.
   [[nodiscard]] Way tensor() const {
-    constexpr double kSums = 4;
-    const double ranks = question_.ranks;
-    const Transformer shard = shard_of(model_, static_cast<std::int64_t>(ranks), "--ranks");
-    return {"tensor", state_of(ridgebench::parameters(shard)), kept(question_.activations) / ranks,
-            kSums * layers() * sent_by_a_rank("all-reduce", tensor_bytes(), ranks)};
+    const Transformer shard = shard_of(model_, ranks(), "--ranks");
+    return {"tensor", state_of(ridgebench::parameters(shard)), buffers_of(shard, {}),
+            kept(question_.activations) / question_.ranks, sent_bytes(exchanges(), ranks())};
   }
+
+  // What the ranks of tensor parallelism exchange in a step.
+  [[nodiscard]] std::vector<Exchange> exchanges() const {
+    const ActivationQuestion& q = question_.activations;
+    return exchanges_of_training(model_, tokens(), info(q.format).storage_bytes);
+  }
+  [[nodiscard]] std::int64_t ranks() const { return static_cast<std::int64_t>(question_.ranks); }
 
   // Every rank has some layers, the first one the embedding, too, and the last one the head and its
   // logits; the larger of these two decides. Of the micro-batches, the first rank holds as many as
@@ -68,7 +73,8 @@ class Ways {
     const double ranks = question_.ranks;
     if (ranks > layers()) return std::nullopt;
     const double parts = question_.activations.micro_batches;
-    Way way = ranks == 1 ? Way{"pipeline", state_of(parameters_), kept(question_.activations), 0}
+    Way way = ranks == 1 ? Way{"pipeline", state_of(parameters_), buffers_of(model_, {}),
+                               kept(question_.activations), 0}
                          : largest_stage();
     way.idle = (ranks - 1) / (parts + ranks - 1);
     return way;
@@ -92,9 +98,10 @@ class Ways {
     const double head = std::exchange(network.head, 0);
     const double kept = kept_bytes(network, q.checkpoint).bytes * share;
     const Way first{"pipeline", state_of(inside * share + table + positions),
-                    kept * std::min(q.micro_batches, question_.ranks),
+                    buffers_of(model_, {}), kept * std::min(q.micro_batches, question_.ranks),
                     (question_.ranks > 2 ? 2 : 1) * tensor_bytes()};
-    const Way last{"pipeline", state_of(inside * share + table), kept + head, first.sent};
+    const Way last{"pipeline", state_of(inside * share + table), first.buffers, kept + head,
+                   first.sent};
     return first.state + first.activations < last.state + last.activations ? last : first;
   }
 
@@ -102,11 +109,21 @@ class Ways {
   [[nodiscard]] static double kept(const ActivationQuestion& q) {
     return kept_bytes(network_bytes(q, micro_batch_rows(q)), q.checkpoint).bytes;
   }
+  // What a device holds of the largest layer of a model for a while.
+  [[nodiscard]] double buffers_of(const Transformer& model, const Sharding& sharding) const {
+    double bytes = 0;
+    for (const LayerBuffer& buffer : layer_buffers(parts_, sharding)) {
+      bytes += buffer.bytes * parameters_of_largest_layer(model);
+    }
+    return bytes;
+  }
+  [[nodiscard]] double tokens() const {
+    return question_.activations.batch * question_.activations.context.value_or(0);
+  }
   // The output of a layer for the whole batch.
   [[nodiscard]] double tensor_bytes() const {
-    const ActivationQuestion& q = question_.activations;
-    return q.batch * q.context.value_or(0) * static_cast<double>(model_.width) *
-           info(q.format).storage_bytes;
+    return tokens() * static_cast<double>(model_.width) *
+           info(question_.activations.format).storage_bytes;
   }
 
   const ParallelQuestion& question_;
@@ -117,9 +134,10 @@ class Ways {
 
 PlanAnswer way_json(const Way& way, const std::optional<Link>& link,
                     const std::optional<Capacity>& memory) {
-  const double bytes = way.state + way.activations;
+  const double bytes = way.state + way.buffers + way.activations;
   PlanAnswer row{{"way", way.name},
                  {"state_bytes", way.state},
+                 {"layer_bytes", way.buffers},
                  {"activation_bytes", way.activations},
                  {"bytes", bytes},
                  {"communication_bytes", way.sent},
@@ -129,6 +147,15 @@ PlanAnswer way_json(const Way& way, const std::optional<Link>& link,
   if (link) row["link_time_s"] = finite("time", way.sent / link->bytes_per_s);
   if (memory) row["fits"] = bytes <= memory->bytes;
   return row;
+}
+
+// The bytes that a rank of tensor parallelism sends in each kind of collective.
+void add_exchanges(const Ways& ways, PlanAnswer& terms) {
+  for (const Exchange& one : ways.exchanges()) {
+    const std::string times = counted(static_cast<std::size_t>(one.times), one.collective);
+    terms.push_back(
+        term(fmt::format("tensor: {}, {}", times, one.what), one.sent_bytes(ways.ranks()), "byte"));
+  }
 }
 
 }  // namespace
@@ -151,9 +178,12 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
   for (const double stage : kStages) {
     rows.push_back(way_json(ways.zero(stage), question.link, memory));
   }
+  PlanAnswer terms =
+      PlanAnswer::array({term("parameters", parameters(*question.activations.model), "1")});
   std::string no_tensor;
   try {
     rows.push_back(way_json(ways.tensor(), question.link, memory));
+    add_exchanges(ways, terms);
   } catch (const UsageError& reason) {
     no_tensor = fmt::format("no tensor parallelism: {}", reason.what());
   }
@@ -166,8 +196,6 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
   inputs.update(activation_inputs(question.activations));
   if (question.link) inputs["link"] = question.link->name;
   if (device != nullptr) inputs["device"] = device->name();
-  PlanAnswer terms =
-      PlanAnswer::array({term("parameters", parameters(*question.activations.model), "1")});
   if (question.link) {
     terms.push_back(term("rate of the link, one direction", question.link->bytes_per_s, "byte/s"));
   }
@@ -179,6 +207,8 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
       {"ways", rows},
       {"note", joined_notes({"bytes of a rank, and the bytes that it sends in a step; tensor "
                              "parallelism also divides norms and residuals (sequence parallelism)",
+                             "a layer: the whole gradient of the largest one until it has been "
+                             "summed, or has gone to the host, and its gathered parameters",
                              question.ranks > 2 && pipeline
                                  ? "the pipeline's row has the memory of its first or last rank, "
                                    "and the traffic of a rank between these"

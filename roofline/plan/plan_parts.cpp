@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/common/error.hpp"
@@ -58,6 +59,14 @@ nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sh
     terms.push_back(term(name, part.bytes * parameters / ranks, "byte"));
   }
   return terms;
+}
+
+double parameters_of_largest_layer(const Transformer& model) {
+  double most = 0;
+  for (const Linear& linear : linear_layers(model)) {
+    most = std::max(most, linear.parameters() / static_cast<double>(linear.layers));
+  }
+  return most;
 }
 
 void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& parts,

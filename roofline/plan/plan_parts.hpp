@@ -35,6 +35,10 @@ void set_if(nlohmann::ordered_json& object, const char* key, std::optional<doubl
 nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sharding& sharding,
                                    double parameters);
 
+// The parameters of the largest linear layer, with all of its experts: the backward pass computes
+// their gradient at once.
+double parameters_of_largest_layer(const Transformer& model);
+
 // Sets host_bytes and host_link_bytes of a rank whose state is partly on the host.
 void add_host(nlohmann::ordered_json& answer, const std::vector<StatePart>& parts,
               const Sharding& sharding, double parameters, double micro_batches = 1);

@@ -1,5 +1,6 @@
 // plan_memory counts the whole state, and plan_zero counts the shard of one rank.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <vector>
@@ -40,8 +41,21 @@ void complete(PlanAnswer& answer, const StateQuestion& question, const Sharding&
 }
 
 void add_note(PlanAnswer& answer, const std::string& note, const StateQuestion& question) {
-  const std::string more = state_note(question);
-  answer["note"] = more.empty() ? note : note + "; " + more;
+  answer["note"] = joined_notes({note, state_note(question)});
+}
+
+// Says which plans count what the answer leaves out of whole layers: it has parameters, and no
+// layers.
+std::string zero_note(const StateQuestion& question, std::optional<double> stage, double ranks) {
+  std::vector<std::string> buffers;
+  for (const LayerBuffer& one :
+       layer_buffers(state_parts(question), {stage.value_or(kLastStage), ranks})) {
+    const bool always = stage || one.from_stage == 0;
+    buffers.push_back(fmt::format(
+        "the {}{}", one.name, always ? "" : fmt::format(" (from stage {:g} on)", one.from_stage)));
+  }
+  if (buffers.empty()) return "";
+  return fmt::format("plan fits and plan parallel also count {}", fmt::join(buffers, " and "));
 }
 
 PlanAnswer echo(const char* plan, const StateQuestion& question) {
@@ -103,7 +117,9 @@ PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage,
   if (link) {
     answer["terms"].push_back(term("rate of the link, one direction", link->bytes_per_s, "byte/s"));
   }
-  add_note(answer, "per rank, in a step of one micro-batch; activations are not counted", question);
+  answer["note"] = joined_notes(
+      {"per rank, in a step of one micro-batch; activations are not counted", state_note(question),
+       zero_note(question, stage, ranks)});
   return answer;
 }
 

@@ -184,6 +184,25 @@ double host_link_bytes(const std::vector<StatePart>& parts, const Sharding& shar
   return bytes;
 }
 
+std::vector<LayerBuffer> layer_buffers(const std::vector<StatePart>& parts,
+                                       const Sharding& sharding) {
+  std::vector<LayerBuffer> buffers;
+  for (const StatePart& part : parts) {
+    if (part.letter != 'G') continue;
+    if (part.on_host) {
+      buffers.push_back({"largest gradient, on its way to the host", 'G', part.bytes, 0});
+    } else if (sharding.scatters_gradients()) {
+      buffers.push_back(
+          {"largest gradient before its reduce-scatter", 'G', part.bytes, kGradientStage});
+    }
+  }
+  if (sharding.gathers_parameters()) {
+    buffers.push_back({"gathered parameters of the largest layer", kGathered,
+                       bytes_of(parts, 'P') + bytes_of(parts, 'L'), kLastStage});
+  }
+  return buffers;
+}
+
 // On a ring a reduce-scatter or an all-gather of N bytes over d ranks sends N (d - 1) / d bytes
 // from each rank. Stage 0 reduces the gradients on all ranks, which is one of each. Stages 1 and 2
 // reduce-scatter the gradients and gather the updated parameters. Stage 3 gathers the parameters

@@ -55,6 +55,9 @@ struct Sharding {
     return stage >= part.sharded_from ? ranks : 1;
   }
   [[nodiscard]] bool shards_gradients() const { return stage >= kGradientStage; }
+  // Several ranks sum each gradient, and each of them keeps its part of the sum.
+  [[nodiscard]] bool scatters_gradients() const { return shards_gradients() && ranks > 1; }
+  [[nodiscard]] bool gathers_parameters() const { return stage == kLastStage && ranks > 1; }
 };
 
 // Checks a stage, 0 to 3, and a number of ranks. Throws UsageError.
@@ -70,6 +73,22 @@ double bytes_on_all_ranks(const std::vector<StatePart>& parts, const Sharding& s
 double host_bytes(const std::vector<StatePart>& parts, const Sharding& sharding);
 double host_link_bytes(const std::vector<StatePart>& parts, const Sharding& sharding,
                        double micro_batches);
+
+inline constexpr char kGathered = 'W';
+
+// What a device holds of one whole layer for a while, beside its part of the state.
+struct LayerBuffer {
+  std::string name;
+  char letter;   // in a bar: G, or kGathered
+  double bytes;  // for a parameter of the layer
+  double from_stage;
+};
+
+// The gradient of a layer lives until it has gone to the host, or until the ranks that shard
+// gradients have summed it by a reduce-scatter. Ranks that shard parameters gather those of a layer
+// before they compute it (Rajbhandari et al., arXiv 1910.02054, sections 5.2 and 5.3).
+std::vector<LayerBuffer> layer_buffers(const std::vector<StatePart>& parts,
+                                       const Sharding& sharding);
 
 // Returns the bytes that a rank of a model of `parameters` sends in a step. A rank that shards its
 // gradients has room for its own part of their sum only, so every micro-batch sends gradients. A

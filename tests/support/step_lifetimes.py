@@ -102,10 +102,14 @@ class Step:
         return [*self.bands, ("step", 0, 0), ("zero", 0, 0)]
 
 
-def step_bands(layers: int, width: int, batch: int, parts: int, gelu: bool, checkpoint: str, element: int = 2) -> list[tuple]:
-    """Phase, layer and bytes beside the state: the batch with its labels always, the loss from the loss on."""
+def step_bands(layers: int, width: int, batch: int, parts: int, gelu: bool, checkpoint: str, element: int = 2,
+               scattered: bool = False) -> list[tuple]:
+    """Phase, layer and bytes beside the state: the batch with its labels always, the loss from the loss on.
+
+    With `scattered` gradients the first micro-batch, too, has that of a layer as a temporary: the ranks keep parts of the sum.
+    """
     rows = -(-batch // parts)
-    step = Step(layers, gelu, checkpoint, parts > 1, rounded(rows * width * element), rounded(width * width * element))
+    step = Step(layers, gelu, checkpoint, parts > 1 or scattered, rounded(rows * width * element), rounded(width * width * element))
     always = rounded(batch * width * element) + rounded(batch * 4)
     loss = rounded(batch * 4)
     return [(phase, layer, always + most + (loss if phase in ("loss", "backward") else 0)) for phase, layer, most in step.run()]

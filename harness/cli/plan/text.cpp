@@ -124,15 +124,16 @@ std::string yes_or_no(const PlanAnswer& value) {
 // The ways to spread a batch over devices.
 std::string ways_text(const PlanAnswer& ways) {
   std::vector<Texts> table{
-      {"way", "state", "activations", "bytes", "sent per step", "link", "idle", "fits"}};
+      {"way", "state", "a layer", "activations", "bytes", "sent per step", "link", "idle", "fits"}};
   const auto shown = [](const PlanAnswer& value, std::string_view unit) {
     return value.is_null() ? std::string("-") : with_unit(value.get<double>(), unit);
   };
   for (const PlanAnswer& row : ways) {
     const PlanAnswer& idle = row["idle_share"];
     table.push_back({row["way"].get<std::string>(), shown(row["state_bytes"], "B"),
-                     shown(row["activation_bytes"], "B"), shown(row["bytes"], "B"),
-                     shown(row["communication_bytes"], "B"), shown(row["link_time_s"], "s"),
+                     shown(row["layer_bytes"], "B"), shown(row["activation_bytes"], "B"),
+                     shown(row["bytes"], "B"), shown(row["communication_bytes"], "B"),
+                     shown(row["link_time_s"], "s"),
                      idle.is_null() ? "-" : fmt::format("{:.4g} %", 100 * idle.get<double>()),
                      yes_or_no(row["fits"])});
   }

@@ -16,10 +16,15 @@ def test_ways_to_spread_a_batch():
     for stage, one in enumerate(zero):
         row = rows[f"ZeRO stage {stage}"]
         assert (row["state_bytes"], row["communication_bytes"]) == (one["bytes"], one["communication_bytes"])
-    assert rows["tensor"]["communication_bytes"] == 32 * 8 * (8 * 4096 * 4096 * 2) * 7 / 8
+    tokens = 8 * 4096
+    assert rows["tensor"]["communication_bytes"] == ((32 * 4 + 2) * 2 * (tokens * 4096 * 2) + 3 * 2 * tokens * 4) * 7 / 8
+    sent = {term["name"]: term["value"] for term in reply["terms"] if term["name"].startswith("tensor: ")}
+    assert list(sent) == ["tensor: 128 all-reduces, layers", "tensor: 1 all-reduce, embedding", "tensor: 1 all-reduce, head's input",
+                          "tensor: 3 all-reduces, loss"]
+    assert sum(sent.values()) == rows["tensor"]["communication_bytes"]
     assert rows["pipeline"]["idle_share"] == pytest.approx(7 / 15)
     for row in rows.values():
-        assert row["bytes"] == row["state_bytes"] + row["activation_bytes"] and row["fits"] is (row["bytes"] <= 80e9)
+        assert row["bytes"] == row["state_bytes"] + row["layer_bytes"] + row["activation_bytes"] and row["fits"] is (row["bytes"] <= 80e9)
         assert row["link_time_s"] == pytest.approx(row["communication_bytes"] / 450e9)
     text = shown(words)
     assert "way " in text and "ZeRO stage 3" in text and "46.67 %" in text

@@ -217,6 +217,55 @@ TEST(PlanFits, AnOffloadedModelHasItsLargestGradientOnTheDevice) {
       bytes_of(answer, "parameters") + bytes_of(answer, "activations") + 2.0 * 128256 * 4096);
 }
 
+TEST(PlanFits, ARankThatShardsGradientsHoldsTheLargestOneWhole) {
+  FitsQuestion question{
+      .state = {},
+      .activations = {.model = open_transformer("llama-3-8b"), .context = 4096, .batch = 1},
+      .stage = 2,
+      .ranks = 8};
+  constexpr double kHead = 128256.0 * 4096;  // the largest linear layer
+  const auto part = [&](const char* name) {
+    return bytes_of(plan_fits(question, roofs_of_h100()), name);
+  };
+  constexpr const char* kGradient = "largest gradient before its reduce-scatter";
+  constexpr const char* kParameters = "gathered parameters of the largest layer";
+  EXPECT_DOUBLE_EQ(part(kGradient), 2 * kHead);
+  EXPECT_EQ(part(kParameters), 0);
+  question.stage = 3;
+  EXPECT_DOUBLE_EQ(part(kGradient), 2 * kHead);
+  EXPECT_DOUBLE_EQ(part(kParameters), 2 * kHead);
+  question.ranks = 1;
+  EXPECT_EQ(part(kGradient) + part(kParameters), 0);
+  question.ranks = 8;
+  question.stage = 1;
+  EXPECT_EQ(part(kGradient) + part(kParameters), 0);
+}
+
+TEST(PlanFits, AShardedGradientOfPlainLayersIsATemporary) {
+  // A layer's weights are 512 MiB, and the tensors of its backward pass take 2 MiB.
+  FitsQuestion question{.state = {.parameters = 1e9},
+                        .activations = {.layers = 3, .width = 16384, .batch = 64},
+                        .ranks = 4,
+                        .timeline = true};
+  constexpr double kWeights = 16384.0 * 16384 * 2;
+  const auto temporaries = [&](double stage) {
+    question.stage = stage;
+    return bytes_of(plan_fits(question, roofs_of_h100()), "gradients of outputs, temporaries");
+  };
+  EXPECT_LT(temporaries(1), kWeights);
+  EXPECT_GT(temporaries(2), kWeights);
+  EXPECT_EQ(temporaries(3), temporaries(2));
+  const PlanAnswer answer = plan_fits(question, roofs_of_h100());
+  double peak = 0;
+  for (const PlanAnswer& phase : answer.at("timeline")) {
+    peak = std::max(peak, phase.at("bytes").get<double>());
+    const bool gathers = !phase.at("layer").is_null();
+    EXPECT_EQ(phase.at("live").at("gathered parameters of the largest layer"),
+              gathers ? kWeights : 0);
+  }
+  EXPECT_DOUBLE_EQ(peak, answer.at("bytes").get<double>());
+}
+
 TEST(PlanFitsErrors, WhatIsMissingIsNamed) {
   const auto refusal = [](const FitsQuestion& question) {
     return message_of<UsageError>([&] { (void)plan_fits(question, roofs_of_h100()); });

@@ -50,7 +50,19 @@ TEST(PlanParallel, DividesStateActivationsAndTrafficInTheirOwnWays) {
       << "the first rank: three layers of twelve, and the embedding";
   EXPECT_DOUBLE_EQ(value("ZeRO stage 0", "communication_bytes"), 2 * 2 * kParameters * 3 / 4);
   const double tensor = 8.0 * 1024 * 768 * 2;
-  EXPECT_DOUBLE_EQ(value("tensor", "communication_bytes"), 12 * 4 * 2 * tensor * 3 / 4);
+  // Four sums a layer, those of the embedding and of the head's input, and three fp32 numbers a
+  // token of the loss.
+  EXPECT_DOUBLE_EQ(value("tensor", "communication_bytes"),
+                   (12 * 4 + 2) * 2 * tensor * 3 / 4 + 3 * 2 * (8.0 * 1024 * 4) * 3 / 4);
+  // The largest layer is the head. Its gradient is whole until the ranks have summed it, and stage
+  // 3 gathers its parameters, too.
+  EXPECT_EQ(value("ZeRO stage 1", "layer_bytes"), 0);
+  EXPECT_DOUBLE_EQ(value("ZeRO stage 2", "layer_bytes"), 2 * kTable);
+  EXPECT_DOUBLE_EQ(value("ZeRO stage 3", "layer_bytes"), (2 + 2) * kTable);
+  EXPECT_EQ(value("tensor", "layer_bytes"), 0);
+  EXPECT_DOUBLE_EQ(value("ZeRO stage 3", "bytes"), value("ZeRO stage 3", "state_bytes") +
+                                                       4 * kTable +
+                                                       value("ZeRO stage 3", "activation_bytes"));
   EXPECT_DOUBLE_EQ(value("pipeline", "communication_bytes"), 2 * tensor);
   EXPECT_DOUBLE_EQ(value("pipeline", "idle_share"), 3.0 / 7);
   EXPECT_DOUBLE_EQ(value("pipeline", "link_time_s"), 2 * tensor / 1e9);
