@@ -13,6 +13,12 @@ namespace ridgebench {
 // so. Throws UsageError for a directory without such a row, and for another direction.
 Link open_link(const std::string& link, const std::string& direction);
 
+// The same for ranks that wait for one another, as those of a ring do: a directory has the rate of
+// its slowest device or pair of devices. If it has several ways to copy, such as copy engines and
+// kernels, the way counts whose slowest pair is the fastest, of the ways with the most pairs. The
+// `remark` of the link names that pair and the file.
+Link open_link_of_ranks(const std::string& link, const std::string& direction);
+
 inline constexpr const char* kToDevice = "to-device";
 inline constexpr const char* kDirections = "to-device, to-host or peer";
 

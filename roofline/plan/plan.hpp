@@ -120,6 +120,7 @@ struct Link {
   double bytes_per_s;
   std::string source;  // of a measured rate the id of its row
   bool measured = false;
+  std::string remark = {};  // of the link of ranks: the pair and the file that the rate comes from
 };
 
 // Returns the link of a name in link.cpp, or of byte/s as a number. Throws UsageError.

@@ -156,6 +156,10 @@ void check_given(const CheckQuestion& question) {
   }
 }
 
+std::string host_link_note(const std::optional<Link>& link) {
+  return link && !link->remark.empty() ? "to the host " + link->remark : "";
+}
+
 }  // namespace
 
 PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device) {
@@ -196,7 +200,9 @@ PlanAnswer plan_check(const CheckQuestion& question, const Roofs& device) {
                          ? "the FLOPs are 4 x parameters x tokens, and 6 for the parameters of "
                            "adapters: frozen parameters have no gradients"
                          : "",
-                     context_note(question.fits.activations)})}};
+                     context_note(question.fits.activations),
+                     link_note(question.link, question.fits.ranks),
+                     host_link_note(question.host_link)})}};
 }
 
 }  // namespace ridgebench

@@ -286,7 +286,8 @@ std::string fits_note(const FitsQuestion& question, const PlanAnswer& changes, b
       question.activations.model
           ? "per device; temporary buffers and the memory of the driver are not counted"
           : "per device, at the peak of a step; the memory of the driver is not counted";
-  note = joined_notes({note, state_note(question.state), context_note(question.activations)});
+  note = joined_notes({note, state_note(question.state), context_note(question.activations),
+                       link_note(question.link, question.ranks)});
   if (!fits && changes.empty()) {
     note += fmt::format(
         "; nothing helps: it does not fit {:.0f} ranks in stage 3 with one row at a time",

@@ -214,7 +214,8 @@ PlanAnswer plan_parallel(const ParallelQuestion& asked, const Roofs* device) {
                                    "and the traffic of a rank between these"
                                  : "",
                              no_tensor, pipeline ? "" : "a pipeline needs a layer for each rank",
-                             state_note(question.state), context_note(question.activations)})}};
+                             state_note(question.state), context_note(question.activations),
+                             link_note(question.link, question.ranks)})}};
 }
 
 }  // namespace ridgebench

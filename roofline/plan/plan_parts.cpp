@@ -119,6 +119,11 @@ void add_communication(nlohmann::ordered_json& answer, double sent_bytes,
   if (link) answer["link_time_s"] = finite("time", sent_bytes / link->bytes_per_s);
 }
 
+std::string link_note(const std::optional<Link>& link, double ranks) {
+  if (!link) return "";
+  return ranks == 1 ? "one rank sends nothing, and the link is not used" : link->remark;
+}
+
 std::string joined_notes(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) {

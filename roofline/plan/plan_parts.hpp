@@ -68,6 +68,10 @@ double peak_of_device(std::optional<double> peak, const Roofs* device, FormatPai
 void add_communication(nlohmann::ordered_json& answer, double sent_bytes,
                        const std::optional<Link>& link);
 
+// Returns where the rate of a link between ranks comes from, or that one rank does not use it.
+// Empty without a link.
+std::string link_note(const std::optional<Link>& link, double ranks);
+
 // Returns notes joined by semicolons; empty ones do not count.
 std::string joined_notes(const std::vector<std::string>& notes);
 

@@ -119,7 +119,7 @@ PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage,
   }
   answer["note"] = joined_notes(
       {"per rank, in a step of one micro-batch; activations are not counted", state_note(question),
-       zero_note(question, stage, ranks)});
+       zero_note(question, stage, ranks), link_note(link, ranks)});
   return answer;
 }
 

@@ -88,14 +88,17 @@ PlanAnswer plan_transfer(double bytes, const Link& link,
   PlanAnswer answer{{"plan", "transfer"}};
   double sent = bytes;
   std::string note =
-      link.measured ? "the rate is that of the fastest copy: a smaller one takes longer"
+      link.measured ? fmt::format("the rate is that of {} copy: a smaller one takes longer",
+                                  collective ? "a large" : "the fastest")
                     : "headers and the time to the first byte are not counted: a copy takes longer";
   if (collective) {
     inputs["collective"] = collective->name;
     inputs["ranks"] = whole("--ranks", collective->ranks);
     sent = sent_by_a_rank(collective->name, bytes, collective->ranks);
     answer["communication_bytes"] = sent;
-    note += "; each rank sends over a link of its own, and the network sums nothing";
+    note =
+        joined_notes({note, "each rank sends over a link of its own, and the network sums nothing",
+                      link_note(link, collective->ranks)});
   }
   PlanAnswer terms = PlanAnswer::array();
   terms.push_back(term("rate of the link, one direction", link.bytes_per_s, "byte/s"));

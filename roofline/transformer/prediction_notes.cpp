@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "roofline/plan/plan_parts.hpp"
 #include "roofline/plan/state.hpp"
 #include "roofline/transformer/operations.hpp"
 #include "roofline/transformer/tensor_parallel.hpp"
@@ -102,6 +103,10 @@ std::vector<std::string> prediction_notes(const Transformer& model, const NoteFa
   }
   add_phase_notes(model, facts, notes);
   if (facts.question.ranks > 1) add_rank_notes(model, notes);
+  if (std::string more = link_note(facts.question.link, static_cast<double>(facts.question.ranks));
+      !more.empty()) {
+    notes.push_back(std::move(more));
+  }
   if (facts.missing_peak) notes.push_back(*facts.missing_peak);
   if (facts.launch_floor_s) {
     notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",

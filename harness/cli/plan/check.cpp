@@ -69,7 +69,7 @@ void add_plan_check(CLI::App& plan) {
     state->question.mfu = fraction_of("--mfu", state->mfu);
     state->question.link = link_between_gpus(state->link);
     if (!state->host_link.empty()) {
-      state->question.host_link = open_link(state->host_link, kToDevice);
+      state->question.host_link = open_link_of_ranks(state->host_link, kToDevice);
     }
     print_plan(*state, plan_check(state->question, *state->roofs()));
   });

@@ -253,7 +253,7 @@ std::string plan_text(const PlanAnswer& answer) {
   text += results_text(answer);
   if (answer.contains("changes")) text += changes_text(answer["changes"]);
   if (answer.contains("meaning")) text += line("meaning", answer["meaning"].get<std::string>());
-  if (answer.contains("note")) text += line("note", answer["note"].get<std::string>());
+  if (answer.contains("note")) text += line("note", printable(answer["note"].get<std::string>()));
   if (answer.contains("expected")) text += expected_text(answer);
   return text;
 }

@@ -116,7 +116,9 @@ struct TransferOptions : PlanOptions {
     if (!direction.empty()) return direction;
     return collective.empty() ? kToDevice : "peer";
   }
-  [[nodiscard]] Link opened() const { return open_link(link, way()); }
+  [[nodiscard]] Link opened() const {
+    return collective.empty() ? open_link(link, way()) : open_link_of_ranks(link, way());
+  }
 
   // Returns the device that could create the bytes instead: that of --on, or of a results directory
   // that has the roofs of one device; else null.
@@ -149,7 +151,7 @@ CLI::Option* add_link(CLI::App& app, std::string& link) {
 
 std::optional<Link> link_between_gpus(const std::string& link) {
   if (link.empty()) return std::nullopt;
-  return open_link(link, "peer");
+  return open_link_of_ranks(link, "peer");
 }
 
 void add_plan_train(CLI::App& plan) {

@@ -1,7 +1,7 @@
 """The JSON of nvbandwidth (`-j`): github.com/NVIDIA/nvbandwidth, json_output.cpp. Rates are multiples of 1e9 bytes per second.
 
 A point is a cell of a test's matrix. Copies between a host and a GPU, or between two GPUs, in one direction become the
-operations that the suite's own copies have; the other tests keep their names. Tests of latency are left out. The file has
+operations that the suite's own copies have, with the peer in the shape; the other tests keep their names. Tests of latency are left out. The file has
 rates only: the time of a copy follows from its bytes, which are nvbandwidth's --bufferSize.
 """
 
@@ -20,7 +20,8 @@ _MIB = 2**20
 _FORMAT = "fp32"  # of the suite's own copies, too: bytes have no format
 _MOST_DEVICES = 1000
 _TEST = re.compile(r"(.*?)_(?:memcpy_)?((?:read_|write_)?(?:ce|sm))")  # host_to_device_memcpy_ce, device_local_copy_sm ...
-_COPIES = {"host_to_device": "copy_to_device", "device_to_host": "copy_to_host", "device_to_device": "copy_to_peer"}
+_PEER_COPY = "copy_to_peer"
+_COPIES = {"host_to_device": "copy_to_device", "device_to_host": "copy_to_host", "device_to_device": _PEER_COPY}
 _NAMED_DEVICE = re.compile(r"\s*(\d{1,3})\s*:\s*(.*?)\s*(?:\([0-9a-fA-F:.]+\))?\s*")  # "0: NVIDIA H100 80GB HBM3 (00000000:19:00)"
 
 
@@ -54,10 +55,11 @@ def _points(case: dict, bytes_: int, origin: str) -> Iterator[Point]:
     for row, column, per_s in _cells(case.get("bandwidth_matrix"), origin):
         if per_s <= 0:
             raise bad(origin, f"bandwidth_matrix[{row}][{column}] is {per_s / _GIGA:g}; allowed: more than 0")
-        pair = f"_gpu{row}_gpu{column}" if of_gpus else ""
+        pair = f"_gpu{row}_gpu{column}" if of_gpus and operation != _PEER_COPY else ""
+        peer = {"peer": float(column)} if operation == _PEER_COPY else {}
         elapsed = time(bytes_ / per_s, origin, "bytes over bandwidth")
         yield Point(origin, f"{case['name']} {row} {column}", [elapsed], bytes=work(bytes_, origin, "bytes"), format=_FORMAT,
-                    operation=operation, technique=how + pair, device=row if of_gpus else column, shape={"bytes": bytes_})
+                    operation=operation, technique=how + pair, device=row if of_gpus else column, shape={"bytes": bytes_, **peer})
 
 
 def _buffer(root: dict, mebibytes: Optional[str], origin: str) -> int:

@@ -253,8 +253,8 @@ def test_copies_of_nvbandwidth(tmp_path, capsys):
         f"copy_to_host/ce/fp32/bytes:{256 * MIB}/steady@cuda:0": 55.01e9, f"copy_to_host/ce/fp32/bytes:{256 * MIB}/steady@cuda:1": 55.02e9,
         f"host_to_device_bidirectional/ce/fp32/bytes:{256 * MIB}/steady@cuda:0": 39.2e9,
         f"host_to_device_bidirectional/ce/fp32/bytes:{256 * MIB}/steady@cuda:1": 39.1e9,
-        f"copy_to_peer/read_ce_gpu0_gpu1/fp32/bytes:{256 * MIB}/steady@cuda:0": 396.5e9,
-        f"copy_to_peer/read_ce_gpu1_gpu0/fp32/bytes:{256 * MIB}/steady@cuda:1": 396.4e9})
+        f"copy_to_peer/read_ce/fp32/bytes:{256 * MIB}/peer:1/steady@cuda:0": 396.5e9,
+        f"copy_to_peer/read_ce/fp32/bytes:{256 * MIB}/peer:0/steady@cuda:1": 396.4e9})
     assert all(row["bytes"] == 256 * MIB for row in found.values())
     errors = capsys.readouterr().err
     assert "host_device_latency_sm: its matrix is not in GB/s" in errors and "'Waived'" in errors
