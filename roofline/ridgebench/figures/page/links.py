@@ -1,8 +1,8 @@
 """Rates of copies and of collectives over the bytes that they move, under the rates of links."""
 
 from dataclasses import dataclass
-from math import log10
-from typing import Optional
+from math import log10, nan
+from typing import Any, Optional
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -48,9 +48,10 @@ class Link:
 
 @dataclass(frozen=True)
 class _Series:
-    """The rates of one operation and technique, from the fewest bytes on."""
+    """The rates of one operation and technique, of copies between devices also of one peer, from the fewest bytes on."""
 
     rows: list[tuple[float, Row]]  # with the bytes of the message
+    left_out: tuple[float, ...] = ()  # sizes between these at which the run has the operation, but none of these rows
 
     @property
     def name(self) -> str:
@@ -63,6 +64,12 @@ class _Series:
         return f"{self.name} {'reach' if self.best.op in _COPIES else 'reaches'}"
 
     @property
+    def line(self) -> list[tuple[float, float]]:
+        """Bytes and GB/s along the line, which is broken at the sizes that were left out."""
+        points = [(size, (row.bytes_per_s or 0) / 1e9) for size, row in self.rows]
+        return sorted([*points, *((size, nan) for size in self.left_out)], key=lambda point: point[0])
+
+    @property
     def best(self) -> Row:
         return max((row for _, row in self.rows), key=lambda row: row.bytes_per_s or 0)
 
@@ -73,17 +80,28 @@ def _message(row: Row) -> float:
 
 
 def _is_transfer(row: Row) -> bool:
-    known = row.op in _COPIES or row.external and row.op in _COLLECTIVES
-    return known and row.regime == "steady" and bool(row.bytes_per_s) and (row.external or row.status == "ok")
+    return _is_link(row) and bool(row.bytes_per_s) and (row.external or row.status == "ok")
+
+
+def _is_link(row: Row) -> bool:
+    return (row.op in _COPIES or row.external and row.op in _COLLECTIVES) and row.regime == "steady"
 
 
 def all_series(view: View) -> list[_Series]:
-    """The transfers of a view by operation and technique, the fastest first."""
-    found: dict[tuple[str, str], list[tuple[float, Row]]] = {}
+    """The transfers of a view by operation, technique and peer, the fastest first."""
+    found: dict[tuple[Any, ...], list[tuple[float, Row]]] = {}
     for row in filter(_is_transfer, view.rows):
-        found.setdefault((row.op, row.technique), []).append((_message(row), row))
-    series = [_Series(sorted(rows, key=lambda pair: pair[0])) for rows in found.values()]
+        found.setdefault((row.op, row.technique, row.shape.get("peer")), []).append((_message(row), row))
+    sizes: dict[str, set[float]] = {}
+    for row in filter(_is_link, view.rows):
+        sizes.setdefault(row.op, set()).add(_message(row))
+    series = [_series_of(sorted(rows, key=lambda pair: pair[0]), sizes[key[0]]) for key, rows in found.items()]
     return sorted(series, key=lambda one: -(one.best.bytes_per_s or 0))
+
+
+def _series_of(rows: list[tuple[float, Row]], sizes: set[float]) -> _Series:
+    missing = sizes - {size for size, _ in rows}
+    return _Series(rows, tuple(sorted(size for size in missing if rows[0][0] < size < rows[-1][0])))
 
 
 def wanted(view: View, links: tuple[Link, ...]) -> bool:
@@ -152,7 +170,8 @@ def _rate_axis(axes: Axes, values: list[float]) -> None:
 def notes(every: list[_Series]) -> list[str]:
     """The lines below the title."""
     foreign = [NOTE.replace("Stars: m", "M")] * any(one.best.external for one in every[:_MOST])
-    return foreign + [f"{len(every) - _MOST} slower series are not drawn"] * (len(every) > _MOST)
+    gaps = ["A line is broken at a size that was left out"] * any(one.left_out for one in every[:_MOST])
+    return foreign + gaps + [f"{len(every) - _MOST} slower series are not drawn"] * (len(every) > _MOST)
 
 
 def draw(view: View, links: tuple[Link, ...], theme: Theme) -> Figure:
@@ -171,8 +190,7 @@ def draw(view: View, links: tuple[Link, ...], theme: Theme) -> Figure:
     colours = [readable(colour, theme.ink, theme.background) for colour in (theme.hue("bf16"), VERMILLION, GREEN, theme.hue("fp8_e4m3"))]
     colours = [colours[index % len(colours)] for index in range(len(series))]
     for one, colour, mark in zip(series, colours, _MARKS):
-        axes.plot([size for size, _ in one.rows], [(row.bytes_per_s or 0) / 1e9 for _, row in one.rows], color=colour, marker=mark,
-                  linewidth=1.2, markersize=5)  # fmt: skip
+        axes.plot(*zip(*one.line), color=colour, marker=mark, linewidth=1.2, markersize=5)
     _draw_roofs(axes, roofs, series, theme)
     _label(axes, series, colours, _GAP / wide)
     page.text(_LEFT + wide / 2, _BOTTOM - 0.33, "bytes of a copy, or of the message of a collective", size=NORMAL, ha="center", va="top")

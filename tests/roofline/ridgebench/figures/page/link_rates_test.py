@@ -85,6 +85,28 @@ def test_a_point_has_the_bytes_of_the_message_and_the_rate_of_the_link(nccl):
     assert points[0] == pytest.approx((8, 8 * 1.75 / 20.97e-6)) and points[-1] == pytest.approx((2**30, 2**30 * 1.75 / 5198e-6))
 
 
+def test_a_line_is_broken_at_a_size_that_was_left_out(nccl, tmp_path):
+    """In place, nccl-tests found wrong values at 131072 bytes."""
+    in_place, out_of_place = sorted(links.all_series(view_of(nccl)), key=lambda one: one.best.technique)
+    assert [size for size, rate in in_place.line if rate != rate] == [131072] and len(in_place.line) == 5
+    assert all(rate == rate for _, rate in out_of_place.line) and [size for size, _ in out_of_place.line][2] == 131072
+    assert main([str(nccl), "--link", "nvlink4", "--out", str(tmp_path), "--formats", "svg"]) == 0
+    assert any("A line is broken at a size that was left out" in text for text in texts_of(tmp_path / "links.svg"))
+
+
+def test_a_size_whose_copy_failed_breaks_the_line():
+    view = view_of(H200)
+    middle = sorted(row.bytes for row in view.rows if row.op == "copy_to_host" and row.status == "ok")[1]
+    broken = [replace(row, status="failed", bytes_per_s=None) if row.op == "copy_to_host" and row.bytes == middle else row for row in view.rows]
+    found = next(one for one in links.all_series(replace(view, rows=broken)) if one.best.op == "copy_to_host")
+    assert [size for size, rate in found.line if rate != rate] == [middle]
+    assert links.notes([found]) == ["A line is broken at a size that was left out"]
+
+
+def test_each_peer_has_a_line_of_its_own(copies):
+    assert all(len(one.rows) == 1 for one in links.all_series(view_of(copies)) if one.best.op == "copy_to_peer")
+
+
 def test_copies_both_ways_have_the_rate_of_both():
     both, *others = links.all_series(view_of(H200))
     assert both.best.op == "copy_both_ways"
