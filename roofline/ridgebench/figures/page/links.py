@@ -26,6 +26,7 @@ _COPIES = {"copy_to_device": "copies to the device", "copy_to_host": "copies to 
            "copy_both_ways": "copies both ways at once"}
 _COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "gather", "scatter", "sendrecv")
 _FEWEST = 3  # sizes from which on they are a sweep
+_EQUAL = 1e-6  # of a factor between sizes
 _MOST = 6  # series; the others would cover each other
 _LONGEST = 34  # characters of a label
 _LABEL = 0.075  # of the axes' height: a label of two lines
@@ -95,8 +96,21 @@ def all_series(view: View) -> list[_Series]:
     sizes: dict[str, set[float]] = {}
     for row in filter(_is_link, view.rows):
         sizes.setdefault(row.op, set()).add(_message(row))
-    series = [_series_of(sorted(rows, key=lambda pair: pair[0]), sizes[key[0]]) for key, rows in found.items()]
+    series = [_series_of(sorted(rows, key=lambda pair: pair[0]), _swept(sizes[key[0]])) for key, rows in found.items()]
     return sorted(series, key=lambda one: -(one.best.bytes_per_s or 0))
+
+
+def _swept(sizes: set[float]) -> set[float]:
+    """With the sizes that a sweep by one factor lacks: an import has no row of what it left out. Most steps have that factor."""
+    known = sorted(sizes)
+    ratios = [after / before for before, after in zip(known, known[1:])]
+    least = min(ratios, default=1.0)
+    if least <= 1.0 or 2 * sum(ratio < least * (1 + _EQUAL) for ratio in ratios) <= len(ratios):
+        return sizes
+    steps = [log10(ratio) / log10(least) for ratio in ratios]
+    if any(abs(step - round(step)) > _EQUAL for step in steps):
+        return sizes
+    return sizes | {before * least**more for before, step in zip(known, steps) for more in range(1, round(step))}
 
 
 def _series_of(rows: list[tuple[float, Row]], sizes: set[float]) -> _Series:

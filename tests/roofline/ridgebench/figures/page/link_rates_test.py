@@ -94,6 +94,16 @@ def test_a_line_is_broken_at_a_size_that_was_left_out(nccl, tmp_path):
     assert any("A line is broken at a size that was left out" in text for text in texts_of(tmp_path / "links.svg"))
 
 
+@pytest.mark.parametrize(("sizes", "gaps"), [
+    ([8, 16, 32, 128, 256], [64]), ([8, 16, 32, 256, 512, 1024], [64, 128]), ([8, 16, 32, 64], []), ([8, 32], []), ([8, 16, 1000], []),
+    ([8, 16, 64, 256, 1024], []), ([8], [])])
+def test_a_sweep_by_one_factor_shows_the_size_that_no_row_has(nccl, sizes, gaps):
+    view = view_of(nccl)
+    rows = [replace(view.rows[0], id=str(size), shape={"message_bytes": size, "ranks": 8}) for size in sizes]
+    (found,) = links.all_series(replace(view, rows=rows))
+    assert list(found.left_out) == gaps
+
+
 def test_a_size_whose_copy_failed_breaks_the_line():
     view = view_of(H200)
     middle = sorted(row.bytes for row in view.rows if row.op == "copy_to_host" and row.status == "ok")[1]
