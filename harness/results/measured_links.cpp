@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -62,9 +63,10 @@ Link measured_by(const Record& copy, const std::string& folder) {
   return Link{folder, rate_of(copy), fmt::format("{}{}", copy.id, doubt), true};
 }
 
-std::optional<int> peer_of(const Record& copy) {
+// The GPU that a copy between GPUs goes to: "cuda:1".
+std::optional<std::string> peer_of(const Record& copy) {
   for (const auto& [name, value] : copy.shape.attributes()) {
-    if (name == "peer") return static_cast<int>(value);
+    if (name == "peer") return fmt::format("cuda:{:g}", value);
   }
   return std::nullopt;
 }
@@ -73,7 +75,7 @@ std::optional<int> peer_of(const Record& copy) {
 // import of an older version, which has the other device in the technique only.
 std::string place_of(const Record& copy) {
   const auto peer = peer_of(copy);
-  if (peer) return fmt::format("{} to cuda:{}", copy.device, *peer);
+  if (peer) return fmt::format("{} to {}", copy.device, *peer);
   if (copy.op != kPeerCopy) return copy.device;
   throw UsageError(
       fmt::format("{} does not name its peer; allowed: a shape with peer, as `ridgebench import "
@@ -103,6 +105,20 @@ Places best_way(const std::vector<Record>& copies) {
            std::pair(other.second.size(), rate_of(slowest_of(other.second)));
   };
   return std::ranges::max_element(ways, is_worse)->second;
+}
+
+// Says how many pairs of the GPUs have no rate: a ring may need one of them. Empty for none.
+std::string unmeasured(const Places& places) {
+  std::set<std::string> gpus;
+  for (const auto& [place, copy] : places) {
+    const auto peer = peer_of(copy);
+    if (!peer) return "";
+    gpus.insert({copy.device, *peer});
+  }
+  const std::size_t pairs = gpus.size() * (gpus.size() - 1);
+  return pairs > places.size() ? fmt::format("; {} without a rate may be slower",
+                                             counted(pairs - places.size(), "pair"))
+                               : "";
 }
 
 // Names the file that another tool wrote, if the rows of the folder come from one.
@@ -135,10 +151,11 @@ Link open_link_of_ranks(const std::string& link, const std::string& direction) {
   const Places places = best_way(copies_of(link, operation));
   const Record& slowest = slowest_of(places);
   Link found = measured_by(slowest, link);
-  found.remark = fmt::format("the rate of the link is {}, that of {}, the slowest of {} in {} ({})",
-                             with_unit(found.bytes_per_s, "B/s"), place_of(slowest),
-                             counted(places.size(), peer_of(slowest) ? "pair" : "device"),
-                             origin_of(link), found.source);
+  found.remark =
+      fmt::format("the rate of the link is {}, that of {}, the slowest of {} in {} ({}){}",
+                  with_unit(found.bytes_per_s, "B/s"), place_of(slowest),
+                  counted(places.size(), peer_of(slowest) ? "pair" : "device"), origin_of(link),
+                  found.source, unmeasured(places));
   return found;
 }
 

@@ -48,6 +48,7 @@ def imported_copies(folder: Path, **tests: list[list[str]]) -> Path:
     """A results folder of nvbandwidth's copies between GPUs: the matrix of each test in GB/s."""
     cases = [{"name": f"device_to_device_memcpy_{name}", "status": "Passed", "bandwidth_matrix": matrix,
               "bandwidth_description": "memcpy GPU(row) -> GPU(column) bandwidth (GB/s)"} for name, matrix in tests.items()]
+    folder.mkdir(exist_ok=True)
     file = folder / "three_gpus.json"
     file.write_text(json.dumps({"nvbandwidth": {"bufferSize": 512, "testcases": cases}}))
     done = ridgebench("import", "nvbandwidth", file, "-o", folder / "out")
@@ -81,6 +82,13 @@ def test_every_answer_names_the_pair_of_its_link(words, tmp_path):
     text = ridgebench(*words.split(), "--link", out).stdout
     assert "the rate of the link is 50 GB/s, that of cuda:2 to cuda:1, the slowest of 6 pairs in" in text
     assert "read_ce" in text and "unverified" in text
+
+
+def test_pairs_without_a_rate_are_counted(tmp_path):
+    out = imported_copies(tmp_path, read_ce=[[NO, "400", NO], ["395", NO, "380"], [NO, "50", NO]])
+    note = plan(f"zero --params 1G --ranks 3 --link {out}")["note"]
+    assert "the slowest of 4 pairs in" in note and note.endswith("; 2 pairs without a rate may be slower")
+    assert "without a rate" not in plan(f"zero --params 1G --ranks 3 --link {imported_copies(tmp_path / 'all', read_ce=ENGINE)}")["note"]
 
 
 def test_of_two_ways_to_copy_the_one_counts_whose_slowest_pair_is_faster(tmp_path):
