@@ -61,7 +61,7 @@ def test_rates_have_prefixes(value, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.1, "0.1"), (0.001, "0.001"), (1e-6, "10⁻⁶"), (1.0, "1"), (1e6, "1,000,000")],
+    [(0.1, "0.1"), (0.001, "0.001"), (1e-6, "10⁻⁶"), (2e-6, "2·10⁻⁶"), (0.05, "0.05"), (1.0, "1"), (1e6, "1,000,000")],
 )
 def test_ticks_are_plain_numbers(value, text):
     assert units.tick(value) == text

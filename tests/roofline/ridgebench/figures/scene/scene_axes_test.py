@@ -4,7 +4,7 @@ from math import inf, isclose, log10
 
 import pytest
 
-from ridgebench.figures.scene.axes import Frame, decade_in, decades, filled, log_span, span
+from ridgebench.figures.scene.axes import Frame, decade_in, decades, filled, log_span, span, ticks
 
 
 def test_a_span_holds_its_values_with_room_around_them():
@@ -48,3 +48,9 @@ def test_a_bandwidth_rises_at_45_degrees():
     points = [frame.place(log10(x), log10(x * 3.35e12)) for x in (0.2, 40.0)]
     (x1, y1), (x2, y2) = points
     assert isclose(x2 - x1, y2 - y1, rel_tol=1e-12) and x2 > x1
+
+
+@pytest.mark.parametrize(("low", "high", "expected"), [
+    (0.5, 300.0, [1, 10, 100]), (3.0, 12.0, [5, 10]), (2.0, 6.0, [2, 5]), (2.5, 4.5, [3, 4]), (0.02, 0.06, [0.02, 0.05])])
+def test_an_axis_of_less_than_two_decades_has_numbers_between_them(low, high, expected):
+    assert ticks((log10(low), log10(high))) == pytest.approx(expected)
