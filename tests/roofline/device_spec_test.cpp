@@ -52,8 +52,11 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
        {std::pair("h100", "h100-sxm"), std::pair("H100", "h100-sxm"),
         std::pair("A100", "a100-80-sxm"), std::pair("4090", "rtx4090"),
         std::pair("DGX-Spark", "gb10"), std::pair("v100", "v100-16-sxm2"),
-        std::pair("orin", "jetson-agx-orin"), std::pair("V5E", "tpu-v5e")}) {
+        std::pair("agx-orin", "jetson-agx-orin"), std::pair("V5E", "tpu-v5e")}) {
     EXPECT_EQ(find_data_sheet(alias), find_data_sheet(name)) << alias;
+  }
+  for (const char* module : {"Orin", "jetson-orin"}) {  // AGX, NX and Nano have other peaks
+    EXPECT_EQ(find_data_sheet(module), nullptr) << module;
   }
   // The name that nvidia-smi prints, with or without the vendor.
   for (const char* model : {"NVIDIA H100 80GB HBM3", "h100 80gb hbm3", "nvidia h100 80GB HBM3"}) {

@@ -60,6 +60,10 @@ class Mfu(Answer):
     peak: Optional[Peak] = None
 
 
+_ABOVE_PEAK = ("more than the dense peak: a clock above the one that the vendor assumes gives some percent; otherwise FLOPs, seconds, "
+               "format or the number of GPUs is wrong")
+
+
 def _positive(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
         raise RequestError(f"{name} is {value!r}; allowed: a number above 0")
@@ -125,7 +129,7 @@ def bandwidth(device: Any) -> Bandwidth:
     return Bandwidth(memory.bytes_per_s, "", found.name, memory.source, memory.doubt, found.cited(memory.source), memory.kind)
 
 
-def mfu(flops: float, seconds: float, device: Any, format: object = "bf16", *, gpus: int = 1,
+def mfu(flops: float, seconds: float, device: Any, format: object = "bf16", gpus: int = 1, *,
         power_limit_w: Optional[float] = None) -> Mfu:
     """The share of the dense peak of `gpus` devices that `flops` in `seconds` are (mfu() of roofline/utilisation.hpp).
 
@@ -138,4 +142,6 @@ def mfu(flops: float, seconds: float, device: Any, format: object = "bf16", *, g
     limit = peak(device, format, power_limit_w=power_limit_w)
     if limit.value is None:
         return Mfu(None, limit.reason, limit.device, peak=limit)
-    return Mfu(flops / seconds / (gpus * limit.value), "", limit.device, limit.source, limit.doubt, limit.references, limit)
+    share = flops / seconds / (gpus * limit.value)
+    doubt = "; ".join(filter(None, (_ABOVE_PEAK if share > 1 else None, limit.doubt))) or None
+    return Mfu(share, "", limit.device, limit.source, doubt, limit.references, limit)

@@ -57,18 +57,6 @@ def test_a_row_above_its_roof_raises_it_for_all_rows_of_the_mix_and_is_flagged()
     assert (ceiling.raised, ceiling.raised_by) == (pytest.approx(1.05), relu.id)
 
 
-@pytest.mark.parametrize("flags", [[], ["served_by_cache"]])
-def test_a_second_look_at_a_ceiling_raises_its_roof_whatever_served_the_row(flags):
-    victim = find(rows(), "relu")
-    looked = {"times_s": [], "bytes_per_s": 1.2 * victim.roof["bytes_per_s"], "flops_per_s": None}
-    row = replace(faster(victim, 1.15), second_look=looked, flags=flags)
-    after = judged([row if one.id == victim.id else one for one in rows()])
-    relu = find(after, "relu")
-    ceiling = next(one for one in after if one.id == relu.roof["memory_ceiling"])
-    assert (ceiling.raised, ceiling.raised_by, ceiling.raiser) == (pytest.approx(1.2), ceiling.id, "a second look")
-    assert relu.fraction_of_measured_roof == pytest.approx(1.15 / 1.2)
-
-
 def test_a_row_within_the_margin_changes_nothing():
     assert with_rate(1 + MARGIN / 2)[-1] == judged(rows())[-1]
     assert not any(ABOVE_ROOF in row.flags or row.raised != 1 for row in with_rate(1 + MARGIN / 2))

@@ -46,6 +46,12 @@ def test_mfu_equals_the_plan_of_the_program(sheet, form, gpus):
     assert share.peak == ridgebench.peak(sheet, form) and share.device == share.peak.device
 
 
+def test_more_than_the_peak_is_doubted():
+    assert "FLOPs, seconds, format or the number of GPUs is wrong" in ridgebench.mfu(1e17, 1, "h100", "bf16").doubt
+    assert ridgebench.mfu(1e17, 1, "h100", "bf16", 128) == ridgebench.mfu(1e17, 1, "h100", "bf16", gpus=128)
+    assert ridgebench.mfu(1e17, 1, "h100", "bf16", 128).doubt == ridgebench.peak("h100", "bf16").doubt
+
+
 def test_a_device_of_the_list_is_a_device():
     h200 = next(device for device in ridgebench.devices() if device.name == "h200")
     assert ridgebench.peak(h200, "bf16") == ridgebench.peak("NVIDIA H200", "bf16")
