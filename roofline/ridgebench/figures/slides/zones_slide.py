@@ -11,12 +11,12 @@ from .deck import Deck, Slide, Stage
 
 _LINKS = ("nvlink4", "pcie5x16", "ethernet-100g")  # the first that is slow enough is shown
 _APART = 3.0  # how many times as fast the memory is at least
-_ALONG = 0.75  # share of the memory's slope, from its left end, at which its name is: above it; the name of the link is far below
+_ALONG = {"memory": 0.75, "link": 0.4}  # share of a slope, from its lower end within the axes, at which its name is
 _SPARE = 0.15  # decades right of the ridge of the link
 
 
 def _link(deck: Deck) -> Optional[tuple[str, Roof]]:
-    """A link much slower than the memory, with its roof; None if its ridge lies beyond the axes."""
+    """A link much slower than the memory, an example of any device's, with its roof; None if its ridge lies beyond the axes."""
     for name in _LINKS:
         speed = ask("plan", "transfer", "--bytes", "1G", "--link", name)["terms"][0]["value"]
         if speed * _APART <= deck.roof.bytes_per_s:
@@ -32,8 +32,8 @@ def slides(deck: Deck) -> list[Slide]:
         return []
     name, link = found
     near, far = digits(deck.roof.ridge), digits(link.ridge)
-    words = (f"Own memory delivers {rate(deck.roof.bytes_per_s, 'B/s')}, {name} {rate(link.bytes_per_s, 'B/s')}. Under one peak each has "
-             "a ridge of its own.")
+    words = (f"Own memory delivers {rate(deck.roof.bytes_per_s, 'B/s')}, {name}, an example of a link, "
+             f"{rate(link.bytes_per_s, 'B/s')}. Under one peak each has a ridge of its own.")
     zones = [f"Up to {near} FLOP per byte both are too slow.", f"From {near} to {far} only the link is.", "Beyond, arithmetic is the limit."]
 
     def draw(stage: Stage) -> None:
@@ -42,12 +42,13 @@ def slides(deck: Deck) -> list[Slide]:
         drawing.roof(stage.plane, link, stage.theme.ink, 0.7, (0, (4, 1.5)))
         drawing.ridge(stage.plane, deck.roof, stage.hue, f"ridge {near}")
         drawing.ridge(stage.plane, link, stage.theme.ink, far)
-        for text, roof, share in (("own memory", deck.roof, _ALONG), (name, link, 1 - _ALONG)):
-            along = stage.plane.ends()[0] ** (1 - share) * roof.ridge**share
+        for text, roof, share in (("own memory", deck.roof, _ALONG["memory"]), (name, link, _ALONG["link"])):
+            start = max(stage.plane.ends()[0], stage.plane.lowest / roof.bytes_per_s)
+            along = start ** (1 - share) * roof.ridge**share
             stage.plane.wish(text, along, roof.at(along), stage.theme.ink)
         build_up.say(stage, words, *zones)
 
-    title = f"From {near} to {far} FLOP per byte only {name} is too slow"
+    title = f"From {near} to {far} FLOP per byte only the link is too slow"
     lines = [f"memory: {rate(deck.roof.bytes_per_s, 'B/s')}, ridge {near}", f"{name}: {rate(link.bytes_per_s, 'B/s')}, ridge {far}"]
     return [Slide("zones", title, f"{words} {' '.join(zones)}", lines, f"ridgebench plan transfer --bytes 1G --link {name}", 3, draw,
                   measured=deck.measured_roof)]

@@ -19,6 +19,8 @@ from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.slides import (
     bits_slide, deck, machine_slide, operations_table, slides, step_slides, tokens_slide, training, zones_slide,
 )  # fmt: skip
+from ridgebench.figures.slides.layout import SLIDE
+from ridgebench.figures.slides.plane import Plane
 
 HOSTS = [str(next((ROOT / "results").glob(f"{name}/2*"))) for name in ("amd-epyc-2-threads", "intel-r-xeon-r-processor-2-threads")]
 GPU = str(next((ROOT / "results").glob("nvidia-h100-80gb-hbm3/2*")))
@@ -114,10 +116,27 @@ def test_a_product_is_compute_bound_from_the_tokens_that_the_program_finds(name,
 def test_two_bandwidths_have_three_zones():
     (slide,) = zones_slide.slides(sheet("h100-sxm"))
     link = ask("plan", "transfer", "--bytes", "1G", "--link", "nvlink4")["terms"][0]["value"]
-    assert slide.title == f"From 295 to {989.5e12 / link:,.0f} FLOP per byte only nvlink4 is too slow"
-    assert "only pcie5x16 is too slow" in zones_slide.slides(sheet("t4"))[0].title, "its memory is slower than nvlink4"
+    assert slide.title == f"From 295 to {989.5e12 / link:,.0f} FLOP per byte only the link is too slow"
+    (slower,) = zones_slide.slides(sheet("t4"))
+    assert "pcie5x16, an example of a link, 63 GB/s" in slower.say, "its memory is slower than nvlink4"
+    assert "pcie" not in slower.title, "a T4 has an older one"
     of = sheet("h100-sxm")
     assert zones_slide.slides(replace(of, limits=((-1, 3.0), of.limits[1]))) == [], "the ridge of the link lies beyond the axes"
+
+
+@pytest.mark.parametrize("name", ["h20", "t4", "h100-sxm"])
+def test_the_name_of_a_link_is_beside_its_own_line(name):
+    of = sheet(name)
+    (slide,) = zones_slide.slides(of)
+    with drawing(THEMES["light"]):
+        drawn = deck.draw(slide, of, THEMES["light"])
+    found = zones_slide._link(of)
+    text = next(one for one in visible_texts(drawn) if one.get_text() == found[0])
+    plane = Plane(drawn, text.axes, SLIDE, THEMES["light"], of.limits, of.scene.unit)
+    x, y = text.get_position()
+    link, memory = (y - plane.inches(1.0, roof.bytes_per_s)[1] - (x - plane.inches(1.0, 1.0)[0]) for roof in (found[1], of.roof))
+    assert abs(link) < abs(memory), "both slopes have one inclination"
+    assert text.get_bbox_patch() is None, "no line lies below it"
 
 
 def test_a_host_lies_beside_an_h100():
