@@ -26,8 +26,8 @@ _APART = 0.5  # inches between both charts
 
 def _question(checkpoint: str, precision: str, on: str) -> list[str]:
     sizes = {"--parameters": _LAYERS * _WIDTH**2, "--layers": _LAYERS, "--width": _WIDTH, "--batch": _ROWS}
-    return ["plan", "fits", *(str(word) for pair in sizes.items() for word in pair), "--precision", precision, "--checkpoint", checkpoint,
-            "--timeline", "--on", on]
+    return ["plan", "fits", *(str(word) for pair in sizes.items() for word in pair), "--precision", precision, "--format", precision,
+            "--checkpoint", checkpoint, "--timeline", "--on", on]
 
 
 def _title(peaks: Sequence[float], capacity: float) -> str:

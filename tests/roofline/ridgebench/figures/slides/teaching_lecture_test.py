@@ -11,13 +11,14 @@ from extents import faults, visible_texts
 from golden import ROOT
 from judged_view import judged_again
 
+from ridgebench.base.units import rate
 from ridgebench.data.program import ask, predict
 from ridgebench.data.records import load_run
 from ridgebench.data.view import make_view
 from ridgebench.figures.page.drawing import drawing
 from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.slides import (
-    bits_slide, deck, machine_slide, operations_table, slides, step_slides, tokens_slide, training, zones_slide,
+    bits_slide, deck, machine_slide, operations_table, phases_slide, slides, step_slides, tokens_slide, training, zones_slide,
 )  # fmt: skip
 from ridgebench.figures.slides.layout import SLIDE
 from ridgebench.figures.slides.plane import Plane
@@ -137,6 +138,14 @@ def test_the_name_of_a_link_is_beside_its_own_line(name):
     link, memory = (y - plane.inches(1.0, roof.bytes_per_s)[1] - (x - plane.inches(1.0, 1.0)[0]) for roof in (found[1], of.roof))
     assert abs(link) < abs(memory), "both slopes have one inclination"
     assert text.get_bbox_patch() is None, "no line lies below it"
+
+
+@pytest.mark.parametrize(("name", "precision"), [("t4", "fp32"), ("v100-32-sxm2", "fp32"), ("h100-sxm", "bf16")])
+def test_activations_of_a_step_have_the_format_of_its_precision(name, precision):
+    slide = phases_slide.peak(sheet(name))
+    asked = slide.command.split()[1:]
+    assert f" in {precision}," in slide.say and ask(*asked)["inputs"]["format"] == precision
+    assert slide.numbers[1] == f"checkpoints: {rate(ask(*asked)['bytes'], 'B')}"
 
 
 def test_a_host_lies_beside_an_h100():
