@@ -168,7 +168,7 @@ def _roofs_alone(view: View) -> str:
     return f"Roofs alone, no kernel: {', '.join(parts)}" if parts else ""
 
 
-def _without_finding(view: View) -> str:
+def without_finding(view: View) -> str:
     """The title where no row may head the figure, or none meets a roof."""
     count = counted(len(view.points), "verified row")
     if any(share(row) and row.cut_by_budget for row in view.points):
@@ -192,4 +192,4 @@ def roofline_title(view: View) -> str:
         title = _in_format("; ".join(parts), view) if parts else ""
         if fits(title):
             break
-    return title or _without_finding(view)
+    return title or without_finding(view)

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Optional
 
-from ridgebench.base.units import digits, enumerate_words, percent, rate
+from ridgebench.base.units import counted, digits, enumerate_words, percent, rate
 from ridgebench.data.view import View
-from ridgebench.figures.page.finding import spoken
+from ridgebench.figures.page.doubt import doubt, unfinished_title
+from ridgebench.figures.page.finding import spoken, without_finding
 
 from . import measured, model
 from .layout import Layout, fits
@@ -108,6 +109,26 @@ def model_finding(scene: Scene) -> str:
     return ", ".join(parts)
 
 
+def rests_on_firm_roofs(shown: Shown, format_: str) -> bool:
+    """True if the model of a device may claim something: by a data sheet, or by roofs of a run that ended, that it finished, and that stayed."""
+    if shown.basis.view is None:
+        return True
+    view = shown.basis.view.only(format_)
+    limiting = {ceiling for row in view.points for ceiling in row.limited_by}
+    roofs = [row for row in view.ceilings if row.id in limiting]
+    return not doubt(view) and all(map(view.may_head, roofs))
+
+
+def _no_finding(scene: Scene) -> str:
+    """The title where nothing measured may head the figure: the model's finding, or what keeps the run from one."""
+    view = scene.first.device.view
+    if view and view.why_unfinished:
+        return unfinished_title(view, counted(len(view.only(scene.format).points), "verified row"))
+    if view and not rests_on_firm_roofs(scene.first, scene.format):
+        return without_finding(view.only(scene.format))
+    return model_finding(scene)
+
+
 def _ridges(scene: Scene) -> str:
     ridges = enumerate_words([digits(one.device.roof.ridge) for one in scene.shown])
     named = enumerate_words([one.device.name for one in scene.shown])
@@ -122,10 +143,11 @@ def finding(scene: Scene, layout: Layout) -> str:
         return named if fits(layout, named) else f"{name}: the ridge moves from device to device"
     view = shown.device.view
     parts = [_pair_finding(shown, name), _product_finding(view, name) if shown.path else ""] if view else []
-    parts = [part for part in parts if part] or [model_finding(scene)]
+    parts = [part for part in parts if part] or [_no_finding(scene)]
     where = f"{shown.device.name}, {name}: "
     together = ["; ".join(parts), *parts]
     leads = (where, f"{name}: ") if layout.subtitle or layout.panel else (where,)  # no other line names the device
     titles = [f"{lead}{text}" for text in together if text for lead in leads]
-    ridge = f"{leads[-1]}the ridge is at {digits(shown.device.roof.ridge)} FLOP per byte"
+    firm = view is None or rests_on_firm_roofs(shown, name)
+    ridge = f"{leads[-1]}the ridge is at {digits(shown.device.roof.ridge)} FLOP per byte" if firm else f"{where}no finding"
     return next((title for title in titles if fits(layout, title)), ridge)

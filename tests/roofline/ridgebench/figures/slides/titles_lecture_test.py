@@ -117,11 +117,28 @@ def test_no_row_of_a_run_that_did_not_end_heads_a_figure_or_a_slide():
     view = view_of(*relu_and_gelu(1.0), product(4096, 9e11))
     endless = judged_again(replace(view, environment=view.environment | {"ended": None}))
     assert "matmul" in title(view) and "GeLU" in title(view)
-    assert title(endless) == titles.model_finding(scene.make(endless, [], "fp32")) or "reaches" not in title(endless)
-    assert "times the work" not in title(endless) and "measured peak" not in title(endless)
+    assert title(endless).endswith("fp32: 3 verified rows of an unfinished run")
     cut = [replace(row, flags=["few_samples"]) if row.op == "matmul" else row for row in view.rows]
     budgeted = judged_again(replace(view, rows=cut, environment=view.environment | {"budget_s": 60.0}))
     assert "times the work" in title(budgeted) and "matmul" not in title(budgeted)
+
+
+def test_the_models_title_needs_roofs_that_may_head():
+    view = view_of(product(4096, 9e11))
+    slow = [replace(row, technique="naive") if row.op == "matmul" else row for row in view.rows]
+    calm = judged_again(replace(view, rows=slow))
+    assert "matmul is compute-bound above n = " in title(calm)
+    ended = judged_again(replace(calm, environment=calm.environment | {"ended": None}))
+    assert title(ended).endswith("fp32: 1 verified row of an unfinished run")
+    control = replace(template("fma"), role="control", id=template("fma").id + ":control", flops_per_s=0.9e12)
+    moved = judged_again(replace(calm, rows=[*calm.rows, control]))
+    assert title(moved).endswith("fp32: 1 verified row under roofs that drifted")
+    short = [replace(row, flags=["few_samples"]) for row in calm.rows]
+    cut = judged_again(replace(calm, rows=short, environment=calm.environment | {"budget_s": 60.0}))
+    assert title(cut).endswith("fp32: 1 verified row; --budget cut the samples of the best ones")
+    narrow = replace(LECTURE, width=4.0)
+    for view in (ended, moved, cut):
+        assert "ridge is at" not in titles.finding(scene.make(view, [], "fp32"), narrow)
 
 
 def test_without_a_run_the_title_is_the_models():
