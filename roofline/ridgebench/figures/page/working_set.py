@@ -1,6 +1,6 @@
 """Latency and bandwidth over the working set: what each level of the memory answers in, and where it ends."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from typing import Callable, Optional
 
@@ -110,10 +110,13 @@ def _uniform(values: list[float]) -> bool:
 def _title(view: View) -> str:
     if view.why_unfinished:
         return unfinished_title(view, "reads over working-set size")
-    parts = [f"{seconds(level.latency_s)} in {level.name}" for level in levels(view)]
+    firm = replace(view, rows=list(filter(view.may_head, view.rows)))
+    parts = [f"{seconds(level.latency_s)} in {level.name}" for level in levels(firm)]
     if parts:
         return f"A load that waits for the load before it takes {enumerate_words(parts)}"
-    best = {row.op: row for _, _, row in sorted(reads(view), key=lambda point: point[1])}
+    best = {row.op: row for _, _, row in sorted(reads(firm), key=lambda point: point[1])}
+    if not best:
+        return "Reads over working-set size; --budget cut their samples"
     rates = [f"{rate(row.bytes_per_s, 'B/s')} from {_READS[op]}" for op, row in sorted(best.items())]
     return capital(f"reads bring {enumerate_words(rates)}")
 
@@ -157,7 +160,7 @@ def draw_bandwidth(axes: Axes, view: View, theme: Theme) -> None:
     if max(value for _, value, _ in points) >= 1e4:
         points, unit = [(size, value / 1e3, row) for size, value, row in points], "TB/s"
     colour, values = readable(GREEN, theme.ink, theme.background), [value for _, value, _ in points]
-    axes.plot([size for size, *_ in points], values, color=colour, marker="s", linewidth=1.2, markersize=5, drawstyle="steps-mid")
+    _draw_series(axes, points, colour, "s", "-")
     axes.set_ylim(*span(values, 2, 3))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     for op in dict.fromkeys(row.op for *_, row in points):
@@ -174,7 +177,7 @@ def _share(axes: Axes, size: float) -> float:
 
 
 def _name_read(axes: Axes, text: str, size: float, value: float, colour: str, theme: Theme) -> None:
-    """Names a level above its point; at the right end below it, because the step down to the last level is beside the point."""
+    """Names a level above its point; at the right end below it, because the line that comes down to the last level is above it."""
     place, half = _share(axes, size), (width(text, SMALL, "bold") + _GAP) / 2 / (axes.get_position().width * WIDTH)
     kept = min(max(place, half), 1 - half)
     up = kept >= place

@@ -16,6 +16,7 @@ from ridgebench.figures.html.cli import main as report
 from ridgebench.figures.page import parallelism, working_set
 from ridgebench.figures.page.doubt import doubt
 from ridgebench.figures.page.finding import roofline_title
+from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.plot import main
 
 ROOT = Path(__file__).resolve().parents[5]
@@ -76,6 +77,24 @@ def test_bandwidth_over_the_working_set(view):
     assert not working_set.panels(replace(view, rows=reads[:2])), "two sizes are no sweep"
     assert working_set.panels(replace(view, rows=reads)) == [working_set.draw_bandwidth]
     assert [size for size, *_ in working_set.reads(replace(view, rows=reads))] == [2**14, 2**17, 2**20]
+
+
+def test_a_rate_is_drawn_at_the_sizes_that_were_measured(view):
+    row = next(row for row in view.rows if row.op == "dram_copy")
+    reads = replace(view, rows=[replace(row, op="dram_read", id=str(k), shape={"n": 4096 * k}) for k in (1, 8, 64)])
+    (axes,) = working_set.draw(reads, THEMES["light"]).axes[1:]
+    series = next(line for line in axes.lines if line.get_marker() == "s")
+    assert list(series.get_xdata()) == [2**14, 2**17, 2**20] and series.get_drawstyle() == "default", "no rate beyond a size"
+
+
+def test_rows_that_the_budget_cut_are_no_title(view):
+    ended = view.environment | {"interrupted": False, "ended": "2026-11-27T00:00:00Z"}
+    row = next(row for row in view.rows if row.op == "dram_copy")
+    rows = [replace(row, op="dram_read", id=str(k), shape={"n": 4096 * k}, cut_by_budget=False) for k in (1, 8, 64)]
+    whole = replace(judged_again(replace(view, environment=ended)), rows=rows)
+    assert working_set._title(whole).startswith("Reads bring ")
+    cut = replace(whole, rows=[replace(row, cut_by_budget=True) for row in rows])
+    assert working_set._title(cut) == "Reads over working-set size; --budget cut their samples"
 
 
 def test_capacity_is_what_all_threads_have(view):
