@@ -11,6 +11,7 @@ from typing import Any, Optional
 
 from ridgebench.base.files import LARGEST_FILE, ResultsError, open_regular, read
 from ridgebench.base.text import clean
+from ridgebench.base.units import percent
 
 from . import program
 from .records import Run, parse
@@ -20,9 +21,18 @@ _LONGEST_S = 600.0  # for the judgement of a folder: it may hold GiB, and a mach
 _CHECKED = {"records_sha256": "records.jsonl", "environment_sha256": "environment.json"}
 ABOVE_ROOF = "above_roof"  # the flag of a row that is faster than a ceiling
 RAISED = "↑"  # how tables and figures show it
+MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp
 # The keys of a judged row that take the place of the record's, or that a record lacks.
 _OF_ROW = ("flags", "bound", "roof", "fraction_of_measured_roof", "least_time_s", "limited_by", "doubted", "is_roof", "raised",
            "raised_by", "cut_by_budget", "served_by_cache")
+
+
+def percent_of_roof(share: float) -> str:
+    """A share of a measured roof for a reader: one within the margin of the roof counts as 1, and a larger one is printed as it is.
+
+    A row that may not raise its roof, as one of few samples, may lie far above it.
+    """
+    return percent(1.0 if 1.0 < share <= 1.0 + MARGIN else share)
 
 
 @dataclass(frozen=True)

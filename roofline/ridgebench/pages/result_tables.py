@@ -8,12 +8,11 @@ from ridgebench.base.text import capital, markdown, page_lines
 from ridgebench.base.units import and_more, digits, percent
 from ridgebench.data import transfers
 from ridgebench.data.doubts import UNSETTLED
-from ridgebench.data.judged import ABOVE_ROOF, RAISED
+from ridgebench.data.judged import ABOVE_ROOF, MARGIN, RAISED, percent_of_roof
 from ridgebench.data.power_states import differ
 from ridgebench.data.records import Row, commit_of, date_of, named_sizes, of_a_batch, shape_text
 from ridgebench.data.view import OPERATIONS, ORDER, View, ordered
 
-MARGIN = 0.01  # by which a row has to exceed a ceiling to raise it: kRoofMargin of harness/results/measured_roofs.hpp
 EXCESS = f"{percent(MARGIN)}\u00a0%"  # what raises a roof
 RAISED_NOTE = f"The arrow {RAISED} marks a rate more than {EXCESS} above the measured ceiling of its roof; such a rate raises the roof."
 MOVED_NOTE = f"The sign {UNSETTLED} marks a share of a roof that moved by more than 2\u00a0% during the run."
@@ -97,7 +96,7 @@ def _cell(row: Optional[Row], unit: str, view: View) -> str:
     if share is None:
         return rate
     mark = RAISED if ABOVE_ROOF in row.flags else ""
-    return f"{rate} ({UNSETTLED * bool(view.unsettled(row))}{percent(min(share, 1))}\u00a0%{mark})"  # no line break before the sign
+    return f"{rate} ({UNSETTLED * bool(view.unsettled(row))}{percent_of_roof(share)}\u00a0%{mark})"  # no line break before the sign
 
 
 def size_text(shape: dict[str, Any]) -> str:

@@ -5,9 +5,9 @@ from typing import Optional
 
 from matplotlib.axes import Axes
 
-from ridgebench.base.units import digits, percent
+from ridgebench.base.units import digits
 from ridgebench.data.doubts import UNSETTLED
-from ridgebench.data.judged import ABOVE_ROOF, RAISED
+from ridgebench.data.judged import ABOVE_ROOF, RAISED, percent_of_roof
 from ridgebench.data.records import Row
 from ridgebench.data.view import View
 
@@ -56,14 +56,11 @@ def _draw_key(page: Axes, view: View, theme: Theme, left: float, y: float, text:
 
 
 def share_text(row: Row, view: View) -> str:
-    """'88', '~88' where a control moved, '100↑' of a row that raised its roof, '–' without a roof.
-
-    A share above 1 is within the margin of the roof (docs/method/roofs.md), and counts as 1.
-    """
+    """'88', '~88' where a control moved, '100↑' of a row that raised its roof, '260' of one that may not, '–' without a roof."""
     if share(row) is None:
         return "–"
     raised = RAISED if ABOVE_ROOF in row.flags else ""
-    return UNSETTLED * bool(view.unsettled(row)) + percent(min(share(row), 1)) + raised
+    return UNSETTLED * bool(view.unsettled(row)) + percent_of_roof(share(row)) + raised
 
 
 def _draw_note(page: Axes, view: View, rows: list[Row], left: float, y: float) -> float:

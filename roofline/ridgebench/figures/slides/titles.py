@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Optional
 
 from ridgebench.base.units import counted, digits, enumerate_words, percent, rate
+from ridgebench.data.judged import MARGIN, percent_of_roof
 from ridgebench.data.view import View
 from ridgebench.figures.page.doubt import doubt, unfinished_title
 from ridgebench.figures.page.finding import spoken, without_finding
@@ -91,8 +92,9 @@ def _product_finding(view: View, format_: str) -> str:
     judged = view.only(format_)
     share = row.fraction_of_measured_roof
     ceilings = {one.id for one in view.rows if one.is_roof}
-    if share and row.bound == "compute" and not judged.unsettled(row) and row.roof["compute_ceiling"] in ceilings:
-        return f"matmul reaches {percent(min(share, 1.0))} % of the measured peak"
+    firm = row.bound == "compute" and not judged.unsettled(row) and row.roof["compute_ceiling"] in ceilings
+    if share and firm and share <= 1 + MARGIN:
+        return f"matmul reaches {percent_of_roof(share)} % of the measured peak"
     return f"matmul runs at {rate(row.flops_per_s, 'FLOP/s')}"
 
 

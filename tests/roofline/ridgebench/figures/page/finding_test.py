@@ -153,6 +153,11 @@ def test_a_share_by_a_roof_that_moved_is_marked_and_not_written_at_its_point():
     assert panel.share_text(raised, golden()) == "100↑"
 
 
+def test_a_row_above_a_roof_that_it_may_not_raise_has_its_share():
+    cut = replace(packed(golden()), fraction_of_measured_roof=2.6, cut_by_budget=True, flags=["few_samples"])
+    assert panel.share_text(cut, golden()) == "260"
+
+
 def with_errors(shares: dict[str, float]) -> View:
     """Golden rows whose matmul of each format errs by a share of a typical output: the root of its number of terms."""
     def verified(row: Row) -> Row:

@@ -93,6 +93,13 @@ def test_a_roof_that_moved_gives_no_share():
     assert "measured peak" not in moved and "matmul runs at 500 GFLOP/s" in moved
 
 
+def test_a_row_above_its_roof_gives_no_share():
+    view = view_of(product(4096, 9e11))
+    assert "of the measured peak" in title(view)
+    above = replace(view, rows=[replace(row, fraction_of_measured_roof=2.6) if row.op == "matmul" else row for row in view.rows])
+    assert "measured peak" not in title(above) and "matmul runs at 900 GFLOP/s" in title(above)
+
+
 def test_titles_of_made_up_runs_fit():
     for seed in range(60):
         view = made_up(seed)
