@@ -121,8 +121,15 @@ def draw_roofs(canvas: Canvas, roofs: Roofs, pen: Pen, ridges: bool) -> None:
             _draw_ridge(canvas, group[0], pen)
 
 
+def _apart(canvas: Canvas, roof: Roof, roofs: Roofs) -> list[float]:
+    """The inches by which the diagonals that a roof's label does not name lie above the roof's own; one label names all of main memory."""
+    cached = roof in roofs.caches
+    others = [*(one for one in roofs.caches if one != roof), *(roofs.memory if cached else [])]
+    return [canvas.inches(1.0, one.value)[1] - canvas.inches(1.0, roof.value)[1] for one in others]
+
+
 def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
-    """Writes the first text that is no longer than the line (else the last one) where it crosses the least."""
+    """Writes the first text that is no longer than the line (else the last one) where it crosses the least, nearest to its own line."""
     ends = canvas.visible(scene.rising(roof, roofs))
     if not ends:
         return
@@ -143,7 +150,14 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
         low, high = -APART, side + APART
         return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), _HALF
 
-    x, y = min(places, key=lambda place: canvas.obstacles.hits(*line(place)))
+    apart = _apart(canvas, roof, roofs)
+
+    def cost(place: labels.Point) -> tuple[int, bool, int]:
+        above = (place[1] - start[1]) - (place[0] - start[0])  # the label's middle over its own line
+        texts_met, met = canvas.obstacles.hits(*line(place))
+        return texts_met, any(abs(above - other) < abs(above) for other in apart), met
+
+    x, y = min(places, key=cost)
     canvas.page.text(x + _HALF, y - _HALF, text, size=SMALL, color=pen.text_colour(roof), style=pen.slant,
                      rotation=45, rotation_mode="anchor", va="baseline", gid=DIRECT)
     canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)

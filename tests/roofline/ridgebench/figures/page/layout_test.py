@@ -361,3 +361,19 @@ def test_a_line_above_the_footer_says_what_puts_a_run_in_doubt(figure_of):
     long = replace(ended, judgement=replace(ended.judgement, unfinished=reason.strip()))
     assert " ".join(last_lines(long)) == f"No claim: {reason.strip()}" and len(last_lines(long)) == 2
     assert not overlapping(drawn(figure_of, long))
+
+
+@pytest.mark.parametrize("name", ["bf16", "fp32"])
+def test_the_label_of_main_memory_is_nearer_to_its_line_than_to_that_of_a_cache(name):
+    view = make_view(load_run(next(ROOT.glob("results/nvidia-h200/2026-11-22-7f6e7b5"))), None).only(name)
+    figure = drawn(roofline, view)
+    label = next(text for axes in figure.axes for text in axes.texts if text.get_text().startswith("DRAM read"))
+    box = label.get_window_extent()
+    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    axes = axes_of(figure)
+    apart = {}
+    for line in axes.lines:
+        if line.get_gid() in ("roof L2", "roof read"):
+            (left, low), *_ = axes.transData.transform(line.get_xydata())
+            apart[line.get_gid()] = abs((y - low) - (x - left))
+    assert apart["roof read"] < 0.6 * apart["roof L2"], "its upper edge is nearer too"
