@@ -16,7 +16,7 @@ from .plane import Plane
 from .scene import Scene, Shown
 
 _OTHER = COMPARED[0]
-_COLUMNS = (0.49, 0.79, 1.0)  # right ends of the times, and of their ratio, as shares of the panel's width
+_COLUMNS = (0.49, 0.76, 1.0)  # right ends of the times, and of their ratio, as shares of the panel's width
 
 
 @dataclass(frozen=True)
@@ -99,16 +99,25 @@ def _short(times: float) -> str:
     return digits(times) if times < 1e4 else f"{times / 1e3:.0f}k"
 
 
+def _column(seconds: list[float]) -> tuple[list[str], str]:
+    """The times of a column in the unit in which the shortest one is at least 1, and that unit."""
+    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+    unit, scale = next((one for one in units if min(seconds) >= one[1]), units[-1])
+    return [digits(value / scale) for value in seconds], unit
+
+
 def _table(stage: Stage, both: list[_Both], name: str) -> None:
     """The time of each operation on both devices, and how many times as long it takes here."""
     panel = stage.panel
     size = panel.layout.text
     panel.gap(0.7)
-    rows = [("", "here", name.split()[0], ""), *((spoken(pair.here.op), titles.duration(pair.here.seconds), titles.duration(pair.there.seconds),
-                                       f"{_short(pair.times)}×") for pair in both)]
+    here, unit = _column([pair.here.seconds for pair in both])
+    there, other_unit = _column([pair.there.seconds for pair in both])
+    rows = [("", "here", name.split()[0], ""), ("", unit, other_unit, ""),
+            *((spoken(pair.here.op), *times, f"{_short(pair.times)}×") for pair, *times in zip(both, here, there))]
     for index, (op, *values) in enumerate(rows):
-        weight = "normal" if index else "bold"
+        weight = "normal" if index > 1 else "bold"
         stage.page.text(panel.box.left, panel.y, op, size=size, va="top")
         for share, text in zip(_COLUMNS, values):
             stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=size, va="top", ha="right", weight=weight)
-        panel.gap(1.35)
+        panel.gap(1.2)

@@ -161,6 +161,22 @@ def test_a_host_lies_beside_an_h100():
     assert machine_slide.slides(run(GPU)) == machine_slide.slides(sheet("h100-sxm")) == []
 
 
+def test_times_of_a_column_have_one_unit():
+    assert machine_slide._column([0.217, 0.240, 0.0665]) == (["217", "240", "66.5"], "ms")
+    assert machine_slide._column([0.321e-3, 32.1e-6]) == (["321", "32.1"], "µs")
+
+
+def test_the_columns_of_a_host_and_an_h100_do_not_touch():
+    of = run(HOSTS[0])
+    (slide,) = machine_slide.slides(of)
+    with drawing(THEMES["light"]):
+        drawn = deck.draw(slide, of, THEMES["light"])
+    drawn.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in visible_texts(drawn) if text.get_ha() == "right" and text.get_va() == "top"]
+    for one, other in ((one, other) for one in boxes for other in boxes if abs(one.y0 - other.y0) < 2 and one.x1 < other.x1):
+        assert other.x0 - one.x1 > 8
+
+
 def test_the_slides_of_a_step_follow_those_of_a_data_sheet(step_folder):
     of = opened(step_folder, "--on", "h100-sxm")
     assert [slide.slug for slide in slides.all_slides(of)][-3:] == ["step-time", "step-mfu", "step-memory"]
