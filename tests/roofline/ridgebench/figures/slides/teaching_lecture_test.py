@@ -18,7 +18,7 @@ from ridgebench.data.view import make_view
 from ridgebench.figures.page.drawing import drawing
 from ridgebench.figures.page.style import THEMES
 from ridgebench.figures.slides import (
-    bits_slide, deck, machine_slide, operations_table, phases_slide, slides, step_slides, tokens_slide, training, zones_slide,
+    bits_slide, deck, limits_slide, machine_slide, operations_table, phases_slide, slides, step_slides, tokens_slide, training, zones_slide,
 )  # fmt: skip
 from ridgebench.figures.slides.layout import SLIDE
 from ridgebench.figures.slides.plane import Plane
@@ -159,6 +159,19 @@ def test_a_host_lies_beside_an_h100():
     unfinished = deck.make(ended, [], None, "RUN", "ridgebench slides RUN")
     assert machine_slide.slides(unfinished)[0].title == "This machine and an H100 SXM under one pair of axes"
     assert machine_slide.slides(run(GPU)) == machine_slide.slides(sheet("h100-sxm")) == []
+
+
+def test_a_row_far_above_its_roof_leaves_a_host_without_a_limit():
+    of = run(HOSTS[0])
+    assert limits_slide.limits(of).title.startswith("No data sheet, but roofs: ")
+    rows = [replace(row, fraction_of_measured_roof=2.6) if row.op == "matmul" else row for row in of.view.rows]
+    above = deck.make(replace(of.view, rows=rows), [], None, "RUN", "ridgebench slides RUN")
+    slide = limits_slide.limits(above)
+    assert slide.title == "No data sheet, and roofs that a verified row exceeds"
+    assert "A verified row is more than 10 % faster than its roof, so the roofs are no limit." in slide.say
+    with drawing(THEMES["light"]):
+        drawn = deck.draw(slide, above, THEMES["light"])
+    assert slide.say in " ".join(text.get_text() for text in visible_texts(drawn)).replace("\u00a0", " ")
 
 
 def test_times_of_a_column_have_one_unit():
