@@ -107,7 +107,7 @@ def _uniform(values: list[float]) -> bool:
     return bool(np.ptp(values) <= 2 * _ALIKE * np.median(values))
 
 
-def _title(view: View) -> str:
+def title(view: View) -> str:
     if view.why_unfinished:
         return unfinished_title(view, "reads over working-set size")
     firm = replace(view, rows=list(filter(view.may_head, view.rows)))
@@ -231,7 +231,7 @@ def _draw_latency(axes: Axes, view: View, theme: Theme) -> None:
 def draw(view: View, theme: Theme) -> Figure:
     figure, page = new_page(theme)
     points = reads(view) + chases(view, True) + chases(view, False)
-    top = header(page, view, _title(view), [], theme, [row for *_, row in points]) - 0.1
+    top = header(page, view, title(view), [], theme, [row for *_, row in points]) - 0.1
     wanted = panels(view)
     x = span((size for size, *_ in points), 2)
     height = (top - _BOTTOM - _GAP * (len(wanted) - 1)) / len(wanted)

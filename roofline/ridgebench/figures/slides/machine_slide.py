@@ -99,7 +99,7 @@ def _short(times: float) -> str:
     return digits(times) if times < 1e4 else f"{times / 1e3:.0f}k"
 
 
-def _column(seconds: list[float]) -> tuple[list[str], str]:
+def column_of(seconds: list[float]) -> tuple[list[str], str]:
     """The times of a column in the unit in which the shortest one is at least 1, and that unit."""
     units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
     unit, scale = next((one for one in units if min(seconds) >= one[1]), units[-1])
@@ -111,8 +111,8 @@ def _table(stage: Stage, both: list[_Both], name: str) -> None:
     panel = stage.panel
     size = panel.layout.text
     panel.gap(0.7)
-    here, unit = _column([pair.here.seconds for pair in both])
-    there, other_unit = _column([pair.there.seconds for pair in both])
+    here, unit = column_of([pair.here.seconds for pair in both])
+    there, other_unit = column_of([pair.there.seconds for pair in both])
     rows = [("", "here", name.split()[0], ""), ("", unit, other_unit, ""),
             *((spoken(pair.here.op), *times, f"{_short(pair.times)}×") for pair, *times in zip(both, here, there))]
     for index, (op, *values) in enumerate(rows):

@@ -98,7 +98,7 @@ def _product_finding(view: View, format_: str) -> str:
     return f"matmul runs at {rate(row.flops_per_s, 'FLOP/s')}"
 
 
-def model_finding(scene: Scene) -> str:
+def _model_finding(scene: Scene) -> str:
     """The operations that wait for memory, and the n from which matmul does not."""
     shown = scene.first
     roof = shown.basis.roof
@@ -111,7 +111,7 @@ def model_finding(scene: Scene) -> str:
     return ", ".join(parts)
 
 
-def rests_on_firm_roofs(shown: Shown, format_: str) -> bool:
+def _rests_on_firm_roofs(shown: Shown, format_: str) -> bool:
     """True if the model of a device may claim something: by a data sheet, or by roofs of a run that ended, that it finished, and that stayed."""
     if shown.basis.view is None:
         return True
@@ -126,9 +126,9 @@ def _no_finding(scene: Scene) -> str:
     view = scene.first.device.view
     if view and view.why_unfinished:
         return unfinished_title(view, counted(len(view.only(scene.format).points), "verified row"))
-    if view and not rests_on_firm_roofs(scene.first, scene.format):
+    if view and not _rests_on_firm_roofs(scene.first, scene.format):
         return without_finding(view.only(scene.format))
-    return model_finding(scene)
+    return _model_finding(scene)
 
 
 def _ridges(scene: Scene) -> str:
@@ -150,6 +150,6 @@ def finding(scene: Scene, layout: Layout) -> str:
     together = ["; ".join(parts), *parts]
     leads = (where, f"{name}: ") if layout.subtitle or layout.panel else (where,)  # no other line names the device
     titles = [f"{lead}{text}" for text in together if text for lead in leads]
-    firm = view is None or rests_on_firm_roofs(shown, name)
+    firm = view is None or _rests_on_firm_roofs(shown, name)
     ridge = f"{leads[-1]}the ridge is at {digits(shown.device.roof.ridge)} FLOP per byte" if firm else f"{where}no finding"
     return next((title for title in titles if fits(layout, title)), ridge)

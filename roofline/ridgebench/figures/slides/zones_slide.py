@@ -15,7 +15,7 @@ _ALONG = {"memory": 0.75, "link": 0.4}  # share of a slope, from its lower end w
 _SPARE = 0.15  # decades right of the ridge of the link
 
 
-def _link(deck: Deck) -> Optional[tuple[str, Roof]]:
+def link_of(deck: Deck) -> Optional[tuple[str, Roof]]:
     """A link much slower than the memory, an example of any device's, with its roof; None if its ridge lies beyond the axes."""
     for name in _LINKS:
         speed = ask("plan", "transfer", "--bytes", "1G", "--link", name)["terms"][0]["value"]
@@ -27,7 +27,7 @@ def _link(deck: Deck) -> Optional[tuple[str, Roof]]:
 
 def slides(deck: Deck) -> list[Slide]:
     """The slide, or none if no link fits."""
-    found = _link(deck)
+    found = link_of(deck)
     if found is None:
         return []
     name, link = found

@@ -92,9 +92,9 @@ def test_rows_that_the_budget_cut_are_no_title(view):
     row = next(row for row in view.rows if row.op == "dram_copy")
     rows = [replace(row, op="dram_read", id=str(k), shape={"n": 4096 * k}, cut_by_budget=False) for k in (1, 8, 64)]
     whole = replace(judged_again(replace(view, environment=ended)), rows=rows)
-    assert working_set._title(whole).startswith("Reads bring ")
+    assert working_set.title(whole).startswith("Reads bring ")
     cut = replace(whole, rows=[replace(row, cut_by_budget=True) for row in rows])
-    assert working_set._title(cut) == "Reads over working-set size; --budget cut their samples"
+    assert working_set.title(cut) == "Reads over working-set size; --budget cut their samples"
 
 
 def test_capacity_is_what_all_threads_have(view):

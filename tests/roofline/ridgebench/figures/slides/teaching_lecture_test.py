@@ -131,7 +131,7 @@ def test_the_name_of_a_link_is_beside_its_own_line(name):
     (slide,) = zones_slide.slides(of)
     with drawing(THEMES["light"]):
         drawn = deck.draw(slide, of, THEMES["light"])
-    found = zones_slide._link(of)
+    found = zones_slide.link_of(of)
     text = next(one for one in visible_texts(drawn) if one.get_text() == found[0])
     plane = Plane(drawn, text.axes, SLIDE, THEMES["light"], of.limits, of.scene.unit)
     x, y = text.get_position()
@@ -175,8 +175,8 @@ def test_a_row_far_above_its_roof_leaves_a_host_without_a_limit():
 
 
 def test_times_of_a_column_have_one_unit():
-    assert machine_slide._column([0.217, 0.240, 0.0665]) == (["217", "240", "66.5"], "ms")
-    assert machine_slide._column([0.321e-3, 32.1e-6]) == (["321", "32.1"], "µs")
+    assert machine_slide.column_of([0.217, 0.240, 0.0665]) == (["217", "240", "66.5"], "ms")
+    assert machine_slide.column_of([0.321e-3, 32.1e-6]) == (["321", "32.1"], "µs")
 
 
 def test_the_columns_of_a_host_and_an_h100_do_not_touch():
