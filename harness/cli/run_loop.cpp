@@ -51,7 +51,7 @@ std::optional<JudgedRun> judged(const Campaign& campaign, const ResultsDirectory
   return std::nullopt;
 }
 
-// The run in at most four sentences.
+// The run in at most three sentences.
 std::vector<std::string> findings_of(const std::optional<JudgedRun>& run) {
   return run ? explain(*run).findings : std::vector<std::string>();
 }

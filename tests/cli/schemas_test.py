@@ -58,12 +58,15 @@ ANSWERS = [
 ]
 
 
+VERSIONS = {"judged": 2}  # others have 1
+
+
 @pytest.mark.parametrize(("name", "words"), ANSWERS)
 def test_an_answer_obeys_its_schema(name, words):
     found = answer(*words)
     checked = schema(name)
     assert [error.message for error in checked.iter_errors(found)] == []
-    assert next(iter(found.items())) == ("schema", f"urn:ridgebench:{name}:1")
+    assert next(iter(found.items())) == ("schema", f"urn:ridgebench:{name}:{VERSIONS.get(name, 1)}")
     for key in ("schema", list(found)[1]):
         damaged = copy.deepcopy(found)
         del damaged[key]
@@ -102,7 +105,7 @@ def test_every_schema_names_itself_with_a_version():
     assert len(names) > 10
     for name in names:
         named = schema(name).schema
-        assert named["$id"] == f"urn:ridgebench:{name}:1"
+        assert named["$id"] == f"urn:ridgebench:{name}:{VERSIONS.get(name, 1)}"
         if name == WRITTEN_BY_HAND:
             continue
         accepted = named["properties"]["schema"]

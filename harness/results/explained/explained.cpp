@@ -295,10 +295,11 @@ ExplainedRun explain(const JudgedRun& run, const nlohmann::ordered_json& environ
   }
   explained.causes = run_causes(explained.rows);
   if (!run.unfinished) {
-    for (const auto& sentence :
-         {sentence_of_best(explained.rows, may_head),
-          sentence_of_gap(explained.rows, may_head, surpassed_naive_rows(run.records)),
-          sentence_of_raised(run.rows)}) {
+    auto second = sentence_of_raised(run.rows);
+    if (!second) {
+      second = sentence_of_gap(explained.rows, may_head, surpassed_naive_rows(run.records));
+    }
+    for (const auto& sentence : {sentence_of_best(explained.rows, may_head), second}) {
       if (sentence) explained.findings.push_back(*sentence);
     }
   }

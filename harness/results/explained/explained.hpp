@@ -78,7 +78,7 @@ inline constexpr KeyList kRunCauseKeys{
 };
 inline constexpr KeyList kExplainedRunKeys{
     Key{"folder", &ExplainedRun::folder, "", "as it was named"},
-    Key{"findings", &ExplainedRun::findings, "", "the run in at most four sentences"},
+    Key{"findings", &ExplainedRun::findings, "", "the run in at most three sentences"},
     Key{"causes", &ExplainedRun::causes, "", "causes of the machine and of the measurement, over all rows"},
     Key{"rows", &ExplainedRun::rows, "", "one entry for each chosen row of a kernel, or of a copy over a link, in the order of records.jsonl"},
 };
