@@ -100,10 +100,10 @@ def _short(times: float) -> str:
 
 
 def column_of(seconds: list[float]) -> tuple[list[str], str]:
-    """The times of a column in the unit in which the shortest one is at least 1, and that unit."""
-    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
-    unit, scale = next((one for one in units if min(seconds) >= one[1]), units[-1])
-    return [digits(value / scale) for value in seconds], unit
+    """The times of a column in the unit that makes its longest text the shortest, and that unit."""
+    units = (("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("ns", 1e-9))
+    columns = [([digits(value / scale) for value in seconds], unit) for unit, scale in units]
+    return min(columns, key=lambda column: max(map(len, column[0])))
 
 
 def _table(stage: Stage, both: list[_Both], name: str) -> None:

@@ -177,6 +177,7 @@ def test_a_row_far_above_its_roof_leaves_a_host_without_a_limit():
 def test_times_of_a_column_have_one_unit():
     assert machine_slide.column_of([0.217, 0.240, 0.0665]) == (["217", "240", "66.5"], "ms")
     assert machine_slide.column_of([0.321e-3, 32.1e-6]) == (["321", "32.1"], "µs")
+    assert max(map(len, machine_slide.column_of([14.6, 3.04e-6])[0])) < 9, "no 14,600,000 beside 3.04"
 
 
 def test_the_columns_of_a_host_and_an_h100_do_not_touch():
