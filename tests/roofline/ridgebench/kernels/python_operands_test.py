@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from build_folder import skip_if_sanitized
-from command_line import OK, ROW_FAILED, records, ridgebench
+from command_line import ROW_FAILED, records, ridgebench
 from ridgebench.kernels import integers_below, kernel, measure, operation, uniform
 
 skip_if_sanitized(Path(os.environ["RIDGEBENCH_LIBRARY"]))
@@ -163,4 +163,5 @@ def test_isolated_kernels_have_outputs_attributes_and_values_too(tmp_path):
     assert found["right"]["bytes"] == 4 * (2 * 8 * 32 + 8)
     assert found["right"]["shape"] == {"m": 8, "h": 16, "eps": 1e-6}
     assert found["fixed_eps"]["status"] == "wrong"
-    assert ridgebench("verify", out).returncode == OK
+    checked = ridgebench("verify", out)
+    assert checked.returncode == ROW_FAILED and "fixed_eps" in checked.stderr and checked.stderr.count("\n") == 1, "only the wrong row"
