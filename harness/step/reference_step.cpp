@@ -87,6 +87,7 @@ Matrix differentiate_loss(const Matrix& logits, const Numbers& labels, const Tra
   std::int64_t end = step.rows(part);  // the row behind the micro-batch
   for (std::int64_t i = 0; i < logits.rows; ++i) {
     if (i == end) end += step.rows(++part);
+    const auto rows = static_cast<double>(step.rows(part));
     const double* const x = logits.row(i);
     const double most = *std::max_element(x, x + logits.columns);
     double sum = 0;
@@ -95,7 +96,7 @@ Matrix differentiate_loss(const Matrix& logits, const Numbers& labels, const Tra
     loss.push_back(std::log(sum) + most - x[label]);
     for (std::int64_t j = 0; j < logits.columns; ++j) {
       const double p = std::exp(x[j] - most) / sum;
-      gradient.row(i)[j] = (p - (j == label ? 1 : 0)) / static_cast<double>(step.rows(part));
+      gradient.row(i)[j] = (p - (j == label ? 1 : 0)) / rows;
     }
   }
   return gradient;

@@ -9,10 +9,10 @@
 namespace ridgebench {
 namespace {
 
+// `by` is the id of a faster row, or of the ceiling itself, which was faster in a second look.
 struct Raising {
   double factor = 1;
-  std::string
-      by;  // the id of a faster row, or of the ceiling itself, which was faster in a second look
+  std::string by;
 };
 using Raisings = std::map<std::string, Raising>;  // by the id of a ceiling
 
@@ -23,6 +23,12 @@ struct Excess {
   bool of_arithmetic;
 };
 
+// The rate as a multiple of the roof; empty within the margin, and without one of them.
+std::optional<double> factor_above(std::optional<double> rate, std::optional<double> roof) {
+  if (!rate || !roof || *rate <= (1 + kRoofMargin) * *roof) return std::nullopt;
+  return *rate / *roof;
+}
+
 std::vector<Excess> excesses(const Record& r) {
   std::vector<Excess> found;
   const bool counts = r.role == Role::kernel && r.status == Status::ok &&
@@ -30,8 +36,8 @@ std::vector<Excess> excesses(const Record& r) {
   if (!counts) return found;
   const auto add = [&](std::optional<double> rate, std::optional<double> roof,
                        const std::optional<std::string>& ceiling, bool of_arithmetic) {
-    if (!rate || !roof || !ceiling || *rate <= (1 + kRoofMargin) * *roof) return;
-    found.push_back({*ceiling, *rate / *roof, of_arithmetic});
+    const std::optional<double> factor = factor_above(rate, roof);
+    if (factor && ceiling) found.push_back({*ceiling, *factor, of_arithmetic});
   };
   if (r.engine != Engine::memory) {
     add(r.flops_per_s(), r.roof->flops_per_s, r.roof->compute_ceiling, true);
@@ -55,14 +61,13 @@ Raisings raisings_of(std::span<const Record> rows) {
     }
     const auto look_again = [&](std::optional<double> rate, std::optional<double> roof,
                                 const std::optional<std::string>& ceiling) {
-      if (!rate || !roof || !ceiling || *rate <= (1 + kRoofMargin) * *roof) return;
-      raise(*ceiling, *rate / *roof, *ceiling);
+      const std::optional<double> factor = factor_above(rate, roof);
+      if (factor && ceiling) raise(*ceiling, *factor, *ceiling);
     };
     if (!r.second_look || !r.roof) continue;
     look_again(r.second_look->flops_per_s, r.roof->flops_per_s, r.roof->compute_ceiling);
     look_again(r.second_look->bytes_per_s, r.roof->bytes_per_s, r.roof->memory_ceiling);
   }
-  std::erase_if(best, [](const auto& one) { return one.second.by.empty(); });
   return best;
 }
 
