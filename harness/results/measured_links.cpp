@@ -38,8 +38,8 @@ std::string_view operation_that_copies(const std::string& direction) {
   throw UsageError(fmt::format("--direction is '{}'; allowed: {}", direction, kDirections));
 }
 
-// Returns the copies of a folder in a direction: verified ones, or else imported ones. Throws
-// UsageError without any.
+// Returns the verified copies of a folder in a direction. If it has none, returns the imported
+// ones. Throws UsageError if it has neither.
 std::vector<Record> copies_of(const std::string& folder, std::string_view operation) {
   std::vector<Record> copies = read_records(folder);
   std::erase_if(copies, [&](const Record& r) {

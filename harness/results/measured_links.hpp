@@ -13,10 +13,11 @@ namespace ridgebench {
 // so. Throws UsageError for a directory without such a row, and for another direction.
 Link open_link(const std::string& link, const std::string& direction);
 
-// The same for ranks that wait for one another, as those of a ring do: a directory has the rate of
+// Returns the link of ranks that wait for one another, as in a ring. A directory has the rate of
 // its slowest device or pair of devices. If it has several ways to copy, such as copy engines and
-// kernels, the way counts whose slowest pair is the fastest, of the ways with the most pairs. The
-// `remark` of the link names that pair and the file.
+// kernels, only the ways with the most pairs count, and among them the one whose slowest pair is
+// the fastest. The `remark` of the link names that pair and the file. Throws UsageError, as
+// open_link().
 Link open_link_of_ranks(const std::string& link, const std::string& direction);
 
 inline constexpr const char* kToDevice = "to-device";

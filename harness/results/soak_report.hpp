@@ -5,7 +5,7 @@
 //   mismatch   a launch or a pattern with wrong bits: phase, words, bits, multiprocessors with the
 //              words of each; the first thousand also have addresses, flipped bits, clock,
 //              temperature and power
-//   more       what the mismatches after the first ten thousand add up to: of a kernel in a phase,
+//   more       the sums over mismatches after the first ten thousand, of a kernel in a phase and
 //              since the last such line
 //   fault      a counter of the device that grew (harness/results/worn.hpp) since the last reading
 //   progress   after each round and at the end: launches, compared bytes and time of each kernel

@@ -76,9 +76,8 @@ inline constexpr double kLargestStep = 0x1p58;
 // `of_fp8` is why fp8 is none.
 void check_step_format(Format format, std::string_view of_fp8);
 
-// Throws UsageError for sizes below 1 or above those limits, more
-// micro-batches than rows, formats other than fp32, fp16 and bf16, and a master copy of fp32
-// parameters.
+// Throws UsageError for sizes below 1 or above those limits, more micro-batches than rows, formats
+// other than fp32, fp16 and bf16, and a master copy of fp32 parameters.
 void check(const TrainingStep& step);
 
 // The most bytes that live at once, by the closed form: the state and

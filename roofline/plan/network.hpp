@@ -64,7 +64,8 @@ ActivationQuestion checked(ActivationQuestion question);
 
 // The rows of the largest micro-batch of a checked question: ceil(batch / micro-batches).
 double micro_batch_rows(const ActivationQuestion& question);
-// The first micro-batches, which have a row less if their number does not divide the batch.
+// The number of micro-batches, the first ones, that have a row less than the largest. It is 0 if
+// the micro-batches divide the batch.
 double smaller_micro_batches(double batch, double micro_batches);
 
 // The inputs of a checked question, and the parts of its answer.

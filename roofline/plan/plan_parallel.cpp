@@ -57,7 +57,7 @@ class Ways {
             kept(question_.activations) / question_.ranks, sent_bytes(exchanges(), ranks())};
   }
 
-  // What the ranks of tensor parallelism exchange in a step.
+  // The collectives of tensor parallelism in a step.
   [[nodiscard]] std::vector<Exchange> exchanges() const {
     const ActivationQuestion& q = question_.activations;
     return exchanges_of_training(model_, tokens(), info(q.format).storage_bytes);
@@ -109,7 +109,7 @@ class Ways {
   [[nodiscard]] static double kept(const ActivationQuestion& q) {
     return kept_bytes(network_bytes(q, micro_batch_rows(q)), q.checkpoint).bytes;
   }
-  // What a device holds of the largest layer of a model for a while.
+  // The bytes of the largest layer that a device holds for a while.
   [[nodiscard]] double buffers_of(const Transformer& model, const Sharding& sharding) const {
     double bytes = 0;
     for (const LayerBuffer& buffer : layer_buffers(parts_, sharding)) {

@@ -76,7 +76,7 @@ double host_link_bytes(const std::vector<StatePart>& parts, const Sharding& shar
 
 inline constexpr char kGathered = 'W';
 
-// What a device holds of one whole layer for a while, beside its part of the state.
+// A buffer of one whole layer, which a device holds for a while beside its part of the state.
 struct LayerBuffer {
   std::string name;
   char letter;   // in a bar: G, or kGathered

@@ -258,8 +258,8 @@ class Predictor {
     return reply;
   }
 
-  // What a rank sends in a phase; null without ranks. Both phases compute the logits of one token
-  // of each sequence.
+  // Adds the bytes that a rank sends in a phase; null with one rank. Both phases compute the logits
+  // of one token of each sequence.
   void add_communication(ordered_json& reply, Phase phase, std::int64_t batch,
                          std::int64_t tokens) const {
     reply["communication_bytes"] = nullptr;

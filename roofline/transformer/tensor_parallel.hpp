@@ -27,7 +27,7 @@ struct Exchange {
   [[nodiscard]] double sent_bytes(std::int64_t ranks) const;  // by a rank, in all of them
 };
 
-// What the ranks exchange in a pass, by the scheme of Megatron-LM (Shoeybi et al., section 3).
+// The collectives of a pass, by the scheme of Megatron-LM (Shoeybi et al., section 3).
 // `shard` is that of one rank, the residual stream has `element_bytes`. An all-reduce sums the
 // stream after each attention, after each network, and after the look-up in the embedding, of which
 // each rank has a part of the vocabulary. An all-gather collects the logits of `rows` tokens, each

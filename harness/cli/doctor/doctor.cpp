@@ -61,7 +61,8 @@ void judge_worn(const Facts& condition, Judge& judge) {
              "");
 }
 
-// What the devices counted during the runs of a results folder or of a node. Throws UsageError.
+// Reports the counters of faults that grew during the runs of a results folder or of a node. Throws
+// UsageError.
 Findings judge_growth(const std::string& directory, ExitCode& code) {
   Findings findings;
   const std::vector<std::string> folders = paths_of_results(directory);

@@ -63,7 +63,7 @@ std::string module_version(const fs::path& root) {
 
 // The group that may open the file; empty for root's.
 std::string group_of(const fs::path& file) {
-  struct stat status {};
+  struct stat status{};
   if (stat(file.c_str(), &status) != 0 || status.st_gid == 0) return {};
   const group* const found = getgrgid(status.st_gid);
   return found == nullptr ? std::to_string(status.st_gid) : found->gr_name;

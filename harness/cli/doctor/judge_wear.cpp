@@ -146,7 +146,7 @@ void judge_fabric(const Facts& gpu, Judge& judge) {
 }  // namespace
 
 // A fatal error ends the programs whose packets it stops, and the NVSwitch needs a reset. The log
-// has it also after the reset, so that it says nothing of whether the GPUs can be used now. Source:
+// keeps the line after the reset, so the line does not show that a GPU cannot be used now. Source:
 // NVIDIA, Fabric Manager User Guide, "NVSwitch SXid Errors".
 void judge_switches(const Facts& driver, Judge& judge) {
   constexpr const char* kHelp =

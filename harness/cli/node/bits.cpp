@@ -90,7 +90,7 @@ std::vector<OddBits> vote_on_row(const std::string& row, std::span<const BitsOfR
 std::vector<OddBits> find_odd_bits(const std::map<std::string, const RecordsOfPass*>& records,
                                    const std::vector<std::string>& models,
                                    const std::vector<std::string>& names) {
-  BitsOfRows rows;  // each of GPUs whose bits must agree
+  BitsOfRows rows;  // the GPUs of one entry must have equal bits
   for (const auto& [pass, gpus] : records) {
     for (std::size_t gpu = 0; gpu < gpus->size(); ++gpu) {
       for (const auto& [id, record] : (*gpus)[gpu]) {

@@ -32,8 +32,9 @@ struct OddBits {
   bool silent = false;
 };
 
-// The GPUs with multiprocessors that others outvote: those of all GPUs, because their inputs are
-// the same, or those of their own GPU. Two multiprocessors cannot vote.
+// Finds the GPUs with multiprocessors that others outvote. The multiprocessors of all GPUs vote
+// together, because their inputs are the same. If no bits have a majority, the multiprocessors of
+// each GPU vote by themselves. Two multiprocessors cannot vote.
 std::vector<OddBits> vote_on_units(const std::string& row, std::span<const BitsOfRow> bits);
 
 // Votes on one row of GPUs of one model with one choice, after its multiprocessors. Each GPU has a

@@ -56,7 +56,7 @@ class Soak {
     double bytes = 0;             // that were compared
     std::vector<double> round_s;  // times of hot launches in this round
   };
-  // What mismatches add up to.
+  // The sums over mismatches.
   struct Mismatches {
     std::int64_t launches = 0;
     std::int64_t words = 0;
@@ -107,7 +107,7 @@ class Soak {
   FaultCounters health_;
   std::size_t next_ = 0;  // of the units in turn
   std::int64_t mismatches_ = 0;
-  // Of each kernel and phase, since the last log_more().
+  // The mismatches since the last log_more(), by kernel and phase.
   std::map<std::pair<std::string, SoakPhase>, Mismatches> more_;
   std::int64_t more_launches_ = 0;
   std::int64_t round_ = 0;

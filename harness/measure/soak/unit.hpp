@@ -56,7 +56,7 @@ class SoakUnit {
   // Keeps what the last launch left.
   void keep(std::vector<WrongOutput>& found);
   [[nodiscard]] bool by_unit() const;
-  // `found` and `right`: what the output is and should be, in host memory.
+  // `found` has the bytes of the output, and `right` the right ones, in host memory.
   [[nodiscard]] WrongOutput wrong_output(std::size_t output, WrongBits wrong,
                                          std::span<const std::byte> found,
                                          std::span<const std::byte> right) const;

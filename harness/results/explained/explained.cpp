@@ -190,9 +190,9 @@ std::optional<std::string> sentence_of_best(const std::vector<ExplainedRow>& row
   return text + ".";
 }
 
-// The rows of naive techniques that others of their operation and format surpass: a naive technique
-// takes too long at the sizes of the others, so that it has sizes of its own.
-std::set<std::string> surpassed_naive_rows(const std::vector<Record>& records) {
+// The rows of naive techniques whose operation and format have other techniques, too. A naive
+// technique takes too long at the sizes of the others, so that it has sizes of its own.
+std::set<std::string> naive_rows_beside_others(const std::vector<Record>& records) {
   const auto work = [](const Record& r) {
     return fmt::format("{}/{}/{}@{}", r.op, r.format.name(), name(r.regime), r.device);
   };
@@ -201,11 +201,11 @@ std::set<std::string> surpassed_naive_rows(const std::vector<Record>& records) {
   for (const Record& r : records) {
     if (r.technique != kNaive && r.status == Status::ok) with_others.insert(work(r));
   }
-  std::set<std::string> surpassed;
+  std::set<std::string> beside_others;
   for (const Record& r : records) {
-    if (r.technique == kNaive && with_others.contains(work(r))) surpassed.insert(r.id);
+    if (r.technique == kNaive && with_others.contains(work(r))) beside_others.insert(r.id);
   }
-  return surpassed;
+  return beside_others;
 }
 
 // The id without the technique: rows of one case compete.
@@ -297,7 +297,7 @@ ExplainedRun explain(const JudgedRun& run, const nlohmann::ordered_json& environ
   if (!run.unfinished) {
     auto second = sentence_of_raised(run.rows);
     if (!second) {
-      second = sentence_of_gap(explained.rows, may_head, surpassed_naive_rows(run.records));
+      second = sentence_of_gap(explained.rows, may_head, naive_rows_beside_others(run.records));
     }
     for (const auto& sentence : {sentence_of_best(explained.rows, may_head), second}) {
       if (sentence) explained.findings.push_back(*sentence);

@@ -15,7 +15,7 @@ inline constexpr std::string_view kSoakFile = "soak.jsonl";
 // Describes a run or a soak over all GPUs of a node, which has a results folder for each.
 inline constexpr std::string_view kNodeFile = "node.json";
 
-// What the process of a GPU of a node wrote to standard error.
+// The standard error of a process that measured one GPU of a node, in the folder of that GPU.
 inline constexpr std::string_view kLogFile = "log.txt";
 
 struct ResultsFile {

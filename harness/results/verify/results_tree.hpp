@@ -25,8 +25,8 @@ std::vector<std::string> paths_of_results(const std::string& directory);
 // Checks a results folder. Throws UsageError.
 using FolderCheck = std::function<Verified(const std::string&, Ending)>;
 
-// What `check` finds in each results folder, and what does not fit together in each node. A pass
-// that is not done is sound if node.json says why. Throws UnreadableFile for a tree without
+// Calls `check` for each results folder, and checks that the passes of each node fit together. A
+// pass that is not done is sound if node.json says why. Throws UnreadableFile for a tree without
 // results, or with a folder that it cannot read.
 Verified check_tree(const std::filesystem::path& tree, const FolderCheck& check);
 

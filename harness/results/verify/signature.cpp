@@ -27,8 +27,8 @@ constexpr int kUnreadable = 126;
 // In which a person types the passphrase of a key.
 constexpr double kLongest_s = 300;
 
-// What a results folder may have beside signed files: the sums with their signature, the log of a
-// node's process, and what `plot` and `report` draw from the results.
+// A signature leaves out the sums with the signature itself, the log of a node's process, and the
+// drawings that `plot` and `report` make from the results.
 constexpr std::array<std::string_view, 5> kUnsigned{kSumsFile, kSignatureFile, kLogFile,
                                                     "report.html", "figures"};
 

@@ -14,8 +14,8 @@ inline constexpr const char* kSignatureFile = "SHA256SUMS.sig";
 // The purpose for which a key signs; a signature for another one is refused.
 inline constexpr const char* kSignatureNamespace = "ridgebench";
 
-// The files of a results folder that a signature covers, named from it: all that are there, but no
-// logs, drawings (report.html, figures/) and links. Throws UnreadableFile.
+// Returns the files of a results folder that a signature covers, relative to the folder: all files
+// except logs, drawings (report.html, figures/) and links. Throws UnreadableFile.
 std::vector<std::string> signed_files(const std::filesystem::path& folder);
 
 // Writes the signature by a private key, or by a public key whose private one an agent holds.

@@ -45,7 +45,8 @@ TEST(RaisedRoof, ByASecondLookWhateverServedTheRow) {
   for (const bool cached : {false, true}) {
     std::vector<Record> rows = ceiling_and_faster_row();
     if (cached) rows[1].flags = {kServedByCache};
-    rows[1].second_look = SecondLook{.times_s = {}, .bytes_per_s = 6e9, .flops_per_s = std::nullopt};
+    rows[1].second_look =
+        SecondLook{.times_s = {}, .bytes_per_s = 6e9, .flops_per_s = std::nullopt};
     const std::vector<RaisedRow> found = raised_rows(rows);
     EXPECT_DOUBLE_EQ(found[0].raised, 1.5);
     EXPECT_EQ(found[0].raised_by, rows[0].id) << "the ceiling itself";

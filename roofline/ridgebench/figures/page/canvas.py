@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ridgebench.base import units
-from ridgebench.figures.scene.axes import Frame, Limits, decade_in, ticks, filled
+from ridgebench.figures.scene.axes import Frame, Limits, decade_in, filled, ticks
 from ridgebench.figures.scene.roofline import Line
 
 from . import labels

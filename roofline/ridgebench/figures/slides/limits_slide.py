@@ -11,7 +11,7 @@ from .model import Mark
 from .panel import Bar
 
 _CLOCKS = (1.0, 0.8, 0.6)  # shares of the clock that the peak assumes
-_FAR = 1.1  # share of its roof above which a row shows that the roof is no limit
+_FAR = 1.1  # share of its roof above which a row shows that the roof is no limit: 1 + kSuspectMargin of harness/results/suspect.hpp
 _APART = 1.25  # lines of text from one bar to the next
 _CAPS = {"power": "its power limit", "thermal": "its heat", "slowdown": "a slowdown of the board"}
 
